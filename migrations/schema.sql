@@ -108,6 +108,7 @@ create table api_key (
   templates text[],
   replaced_by uuid,
   mode text not null default 'live'::text,
+  signing_secret bytea,
   api_key_pkey PRIMARY KEY (account_id, id),
   api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   api_key_account_id_hash_key UNIQUE (account_id, hash),

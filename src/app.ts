@@ -79,6 +79,7 @@ import {
   createSmtpSubmission,
   type SmtpSubmission,
 } from './sending/smtp-submission/smtp-submission-module.ts';
+import { CustomHeaderRules } from './sending/submission/custom-headers.ts';
 import { StatusLinks } from './sending/submission/status-link.ts';
 import { createSubmission } from './sending/submission/submission-module.ts';
 import { createSystemMailer } from './sending/system-mail/send-system-mail.ts';
@@ -435,8 +436,10 @@ export function createApp(dependencies: AppDependencies): App {
       database,
       attachments,
       attachmentSettings: config.attachments,
+      headerRules: new CustomHeaderRules(config.refusedHeaders),
       templates,
       domains: sendingDomains,
+      key,
       clock,
     });
     feedback.registerRoutes(http);

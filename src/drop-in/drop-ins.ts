@@ -5,9 +5,10 @@ import type { DropInName } from './provider/drop-in-names.ts';
 import { limitsOf, registerDropIn } from './provider/drop-in-routes.ts';
 import { resend } from './resend/resend.ts';
 import { sendgrid } from './sendgrid/sendgrid.ts';
+import { ses } from './ses/ses.ts';
 
 /** The APIs of other providers that the service speaks, each under its own prefix. */
-export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend, sendgrid };
+export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend, sendgrid, ses };
 
 /** The limits of their routes. */
 export const dropInLimits: readonly RouteLimit[] = Object.values(dropIns).flatMap(limitsOf);

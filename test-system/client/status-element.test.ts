@@ -99,7 +99,7 @@ test('after the sender’s time, a button asks the page to send again', async ()
     `document.querySelector('#one').setAttribute('src', ${JSON.stringify(next)})`,
   );
   await page.locator('signalpost-status[state="no-mailbox"]').waitFor();
-  assert.match(await status.innerText(), /^Dieses Postfach gibt es nicht\./);
+  assert.match(await status.innerText(), /^Dieses Postfach gibt es nicht oder nicht mehr\./);
   assert.deepEqual(complaints, []);
 });
 

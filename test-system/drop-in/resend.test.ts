@@ -326,7 +326,11 @@ for (const [what, members, pattern, expected = 'validation_error'] of refusals)
     assert.ok(status === 422 || status === 403, String(status));
   });
 
-test('an unknown member is refused by name', async () => {
+test('an unknown member or parameter is refused by name', async () => {
+  const listed = await sendRequest(`${service.url}/resend/emails?status=sent`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  assert.equal(listed.body.message, 'Status isn’t known to Signalpost; remove it.');
   const { status, body } = await sendRequest(`${service.url}/resend/emails`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -18,7 +18,7 @@ import {
   routeLimits,
 } from '../../src/host/http/limits/route-limits.ts';
 import { managementLimits } from '../../src/operating/management/management-limits.ts';
-import { addKey } from '../../test/support/api-key.ts';
+import { addKey, addSigningKey } from '../../test/support/api-key.ts';
 import {
   behindProxy,
   forwardedFrom,
@@ -30,9 +30,10 @@ import { goodBody } from '../../test/support/send-client.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
 import { getToken, openShop } from '../../test/support/shop.ts';
 import { signIn } from '../../test/support/sign-in.ts';
+import { signRequest } from '../../test/support/sign-request.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { testRoute } from '../../test/support/test-route.ts';
-import { startTestService, type TestService } from '../../test/support/test-service.ts';
+import { startTestService, type TestService, testKey } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
@@ -62,9 +63,7 @@ const service = await start({
 const bare = await start({});
 const token = await getToken(service, shop);
 const key = await addKey(database, shop.id);
-/** What the APIs of providers answer to a body that is too large. */
-const tooLargeStatuses: Readonly<Record<DropInName, number>> = { resend: 422, sendgrid: 400 };
-
+const signing = await addSigningKey(database, testKey, shop.id);
 const table: readonly RouteLimit[] = [...routeLimits, ...dropInLimits, ...managementLimits];
 const json = { 'content-type': 'application/json' };
 const intakes = ['ses', 'postmark', 'mailgun', 'sendgrid'].map((relay) => `/intake/${relay}`);
@@ -85,12 +84,10 @@ async function announce(
 
 test('ASVS 4.0.3 13.2.1: every entry in the table of limits has a route', () => {
   const { http } = service.app;
-  const routes = http.printRoutes({ commonPrefix: false });
   for (const { methods, path } of table)
     for (const method of methods as 'GET'[]) {
       assert.ok(http.hasRoute({ method, url: path }), `${method} ${path} is registered`);
     }
-  assert.match(routes, /assets\//);
 });
 
 test('ASVS 4.0.3 13.2.1: a route without an entry, or with a different method, can’t be registered', () => {
@@ -114,6 +111,13 @@ test('ASVS 4.0.3 13.2.1: a route without an entry, or with a different method, c
     /missing from the table of limits/,
   );
 });
+
+/** The status of a provider for a body that is too large. */
+const refusedBody: Readonly<Record<DropInName, number>> = {
+  resend: 422,
+  sendgrid: 400,
+  ses: 400,
+};
 
 /** A path with a plausible value for each parameter. */
 function fill(path: string): string {
@@ -148,7 +152,7 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
       const type = /^\/manage|\/batch$/.test(path)
         ? json
         : { 'content-type': 'application/x-www-form-urlencoded' };
-      const dropIn = dropInNames.find((name) => path.startsWith(`/${name}/`));
+      const dropIn = dropInNames.find((name) => `${path}/`.startsWith(`/${name}/`));
       const send = path.startsWith('/ete') || dropIn !== undefined;
       const credential = dropIn !== undefined || path.endsWith('/:accountId') ? key : token;
       const response = await rawRequest(service.url + fill(path), {
@@ -162,12 +166,14 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
           ...(path === '/intake/postmark' && { authorization: basic }),
           'x-twilio-email-event-webhook-timestamp': '1',
           'x-twilio-email-event-webhook-signature': 'x',
+          ...(dropIn === 'ses' &&
+            signRequest({ method, url: service.url + fill(path), body: '' }, signing)),
         },
       });
       const what = `${method} ${path}: ${response.status} ${response.text.slice(0, 300)}`;
       if (dropIn !== undefined) {
         // What isn't a call of the provider is refused as such, whatever its body.
-        assert.equal(response.status, path.endsWith('*') ? 404 : tooLargeStatuses[dropIn], what);
+        assert.equal(response.status, path.endsWith('*') ? 404 : refusedBody[dropIn], what);
         assert.ok(path.endsWith('*') || response.text.includes(formatBytes(bodyBytes)), what);
         continue;
       }

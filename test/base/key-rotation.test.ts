@@ -4,6 +4,7 @@ import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { ApiKeyParser } from '../../src/accounts/access/api-key.ts';
+import { SigningSecrets } from '../../src/accounts/access/signing-secrets.ts';
 import { TokenMint } from '../../src/accounts/access/token-mint.ts';
 import { createPerson } from '../../src/accounts/account/person-store.ts';
 import { EndSessionsLinks } from '../../src/accounts/notices/mailed-links.ts';
@@ -32,6 +33,7 @@ import { UnsubscribeTokens } from '../../src/outcomes/unsubscribe/unsubscribe-to
 import { SecretBox } from '../../src/outcomes/webhook/secret-box.ts';
 import { ReturnPaths } from '../../src/sending/delivery/return-path.ts';
 import { InboxReaders } from '../../src/sending/inbox/inbox-access.ts';
+import { StatusLinks } from '../../src/sending/submission/status-link.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const secrets = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
@@ -117,6 +119,7 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   'second factor': sealed('second factor'),
   'dkim keys': sealed('dkim keys'),
   'sign-in provider secret': sealed('sign-in provider secret'),
+  'signing secrets': sealed('signing secrets'),
   'webhook secrets': use({
     open: (key) => new SecretBox(key),
     make: (box) => box.seal('secret'),
@@ -148,6 +151,14 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
         values: [],
       }),
     accepts: (tokens, text) => tokens.readLink(text) !== undefined,
+  }),
+  'status link': use({
+    open: (key) => new StatusLinks(key, () => 'http://127.0.0.1'),
+    make: (links) =>
+      links
+        .for(message.accountId, { isPrivate: false, resendAfterSeconds: 0 })
+        ?.urlOf(message.messageId) ?? '',
+    accepts: (links, url) => links.read(url.slice(url.lastIndexOf('/') + 1)) !== undefined,
   }),
   'open image': use({
     open: (key) => new TrackingTokens(key),
@@ -331,6 +342,7 @@ const kinds: Record<string, 'sealed' | 'keyed hash' | 'plain'> = {
   'access_token.code_hash': 'plain',
   'account_sign_in_provider.client_secret': 'sealed',
   'api_key.hash': 'keyed hash',
+  'api_key.signing_secret': 'sealed',
   'browser_session.hash': 'plain',
   'budget_use.key': 'plain',
   'dkim_key.private_key': 'sealed',
@@ -408,6 +420,11 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably',
     values ('1', 'a.test', 's1', 'ed25519-sha256', ${seal(old.derive('dkim keys'), '1/a.test/s1', der)}, '')`.execute(
     kysely,
   );
+  const signingKey = { accountId: '1' as AccountId, id: newId() };
+  await sql`insert into api_key (account_id, id, hash, name, scopes, signing_secret)
+    values ('1', ${signingKey.id}, 'h', 'SES', '{}', ${new SigningSecrets(old).seal(signingKey, 'signing')})`.execute(
+    kysely,
+  );
   const both = new MasterKey(...secrets);
   both.select(newName, oldName);
   const all = async () => {
@@ -421,11 +438,13 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably',
     [1_102, 1],
     [550, 0],
     [1, 0],
+    [1, 0],
   ]);
   assert.deepEqual(await all(), [
     [0, 0],
     [0, 0],
     [0, 1],
+    [0, 0],
     [0, 0],
     [0, 0],
   ]);
@@ -440,6 +459,11 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably',
     const key: KeyObject = fresh.derive(column.purpose);
     for (const { row, sealed: bytes } of rows) column.unseal(key, row, bytes);
   }
+  const { rows } = await sql<{
+    sealed: Buffer;
+  }>`select signing_secret as sealed from api_key`.execute(kysely);
+  const opened = new SigningSecrets(fresh).open(signingKey, rows[0]?.sealed ?? Buffer.alloc(0));
+  assert.equal(opened, 'signing');
 });
 
 test('a token lookup costs one hash, even after a rotation', () => {

@@ -33,7 +33,7 @@ async function send(sender = client, template = 'reset') {
   });
   const [mail] = await readInbox(service.url, `?to=${to}&wait=60`);
   const [link = ''] = addressesIn(mail?.html ?? '', 'href');
-  return { id, link, token: link.slice(link.lastIndexOf('/') + 1) };
+  return { id, to, link, token: link.slice(link.lastIndexOf('/') + 1) };
 }
 
 const press = (token: string) =>
@@ -149,6 +149,14 @@ test('ASVS 4.0.3 6.1.1: no table has the target of a message, before it is sent 
   assert.match(rows[0]?.value ?? '', /^[A-Za-z0-9_-]{100,}$/);
   const { body: shown } = await owner.get(`${path}/messages?limit=5`);
   assert.doesNotMatch(JSON.stringify(shown), /SECRET-TARGET|\/g\//);
+});
+
+test('ASVS 4.0.3 8.3.2: the erasure of a person ends their links', async () => {
+  const { to, token } = await send();
+  assert.equal((await press(token)).status, 303);
+  const erased = await owner.delete(`${path}/people/${to}`);
+  assert.ok(erased.status < 300, erased.text);
+  assert.equal((await press(token)).status, 410);
 });
 
 test('a guarded value is masked in what the management API shows, and its link isn’t shown', async () => {

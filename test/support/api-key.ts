@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { ApiKeyParser, generateApiKey } from '../../src/accounts/access/api-key.ts';
 import { type ApiKeyLimits, addApiKey } from '../../src/accounts/access/api-key-store.ts';
+import { issueApiKey } from '../../src/accounts/access/issue-api-key.ts';
 import { keyScopes } from '../../src/accounts/access/permission.ts';
 import type { KeyMode } from '../../src/accounts/access/principal.ts';
+import { SigningSecrets } from '../../src/accounts/access/signing-secrets.ts';
 import type { Database } from '../../src/base/database/open-database.ts';
 import type { MasterKey } from '../../src/base/secrets/master-key.ts';
 import type { AccountId, PersonId } from '../../src/base/values/ids.ts';
@@ -32,6 +34,29 @@ export async function addKey(
     expiresAt: key.expiresAt,
   });
   return text;
+}
+
+/** Adds an API key that can sign requests, too. */
+export async function addSigningKey(
+  database: Pick<Database, 'kysely'>,
+  key: MasterKey,
+  accountId: AccountId,
+  limits: Partial<ApiKeyLimits> & { readonly expiresAt?: Date } = {},
+) {
+  const created = await issueApiKey(database.kysely, {
+    accountId,
+    name: 'Signs',
+    scopes: limits.scopes ?? keyScopes,
+    networks: limits.networks ?? null,
+    templates: limits.templates ?? null,
+    createdBy: undefined,
+    expiresAt: limits.expiresAt,
+    signing: new SigningSecrets(key),
+  });
+  if (created.problem !== undefined || created.signing === undefined)
+    throw new Error(`no key was created: ${created.problem?.reason}`);
+  const { id, text, signing } = created;
+  return { id, text, ...signing };
 }
 
 /** Adds an API key as release 0.1.0 did, with a hash that depends on the master key. @returns its text */

@@ -149,13 +149,14 @@ function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedK
 
   /** Replaces the key with an equivalent one. */
   async function rotate(overlapHours: number) {
-    const { key } = await api.post(
+    const { key, accessKeyId, secretAccessKey } = await api.post(
       '/accounts/{accountId}/keys/{keyId}/rotate',
       { accountId, keyId: apiKey.id },
       { overlapHours },
     );
     await refresh();
-    show({ key, sampleTemplateId: undefined });
+    const signing = `AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secretAccessKey}`;
+    show({ key: secretAccessKey === null ? key : signing, sampleTemplateId: undefined });
   }
 
   async function revoke() {

@@ -11,6 +11,7 @@ import { ApiKeyChecker } from './api-key-checker.ts';
 import type { AccessFacts, SignInSettings } from './authorize.ts';
 import { isOperator } from './operator-store.ts';
 import type { BearerPrincipal } from './principal.ts';
+import { SigningSecrets } from './signing-secrets.ts';
 import { TokenChecker } from './token-checker.ts';
 import { TokenMint } from './token-mint.ts';
 
@@ -56,7 +57,15 @@ export function createAccessModule(dependencies: AccessModuleDependencies) {
   const { database, key, changes, clock, log, accounts } = dependencies;
   const find = (hash: Buffer) => findAccessToken(database, hash);
   const tokens = new TokenChecker({ mint: new TokenMint(key), find, changes, clock });
-  const keys = new ApiKeyChecker({ database, keys: new ApiKeyParser(key), changes, clock, log });
+  const secrets = new SigningSecrets(key);
+  const keys = new ApiKeyChecker({
+    database,
+    keys: new ApiKeyParser(key),
+    secrets,
+    changes,
+    clock,
+    log,
+  });
   const facts: AccessFacts = {
     account: (accountId) => accounts.account(accountId),
     membership: (personId, accountId) => accounts.membership(personId, accountId),
@@ -65,6 +74,8 @@ export function createAccessModule(dependencies: AccessModuleDependencies) {
   };
   return {
     authenticator: new Authenticator(tokens, keys),
+    /** Keys that sign requests instead of sending themselves. */
+    signers: keys as Pick<ApiKeyChecker, 'findSigning' | 'recordUse'>,
     facts,
     start: (): void => keys.start(),
     stop: (): Promise<void> => keys.stop(),

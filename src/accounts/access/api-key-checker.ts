@@ -6,9 +6,16 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { Log } from '../../base/values/log.ts';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
 import type { ApiKeyParser } from './api-key.ts';
-import { apiKeyTopic, findApiKeys, recordApiKeyUsage, rehashApiKey } from './api-key-store.ts';
+import {
+  apiKeyTopic,
+  findApiKeys,
+  findSigningKeys,
+  recordApiKeyUsage,
+  rehashApiKey,
+} from './api-key-store.ts';
 import { CredentialCache } from './credential-cache.ts';
 import type { KeyPrincipal } from './principal.ts';
+import { parseAccessKeyId, type SigningKeyName, type SigningSecrets } from './signing-secrets.ts';
 
 /** Keys waiting to be written; about 200 bytes each. */
 const defaultMax = 10_000;
@@ -74,9 +81,16 @@ const usageWriteIntervalMs = 30_000;
 interface ApiKeyCheckerDependencies {
   readonly database: Pick<Database, 'kysely'>;
   readonly keys: ApiKeyParser;
+  readonly secrets: SigningSecrets;
   readonly changes: ChangeListener;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** A key that signs requests. */
+export interface SigningKey {
+  readonly principal: KeyPrincipal;
+  readonly secret: string;
 }
 
 /**
@@ -86,6 +100,7 @@ interface ApiKeyCheckerDependencies {
 export class ApiKeyChecker {
   readonly #dependencies: ApiKeyCheckerDependencies;
   readonly #cache: CredentialCache<KeyPrincipal>;
+  readonly #signing: CredentialCache<SigningKey>;
   readonly #usage: ApiKeyUsage;
   readonly #usageTask: PeriodicTask;
 
@@ -110,11 +125,13 @@ export class ApiKeyChecker {
       return undefined;
     };
     this.#cache = new CredentialCache({ changes, clock, read, max });
-    changes.subscribe(apiKeyTopic, (accountId) =>
-      this.#cache.invalidate(
-        accountId === '*' ? undefined : (key) => key.reach.accountId === accountId,
-      ),
-    );
+    this.#signing = new CredentialCache({ changes, clock, read: this.#signingReader(), max });
+    changes.subscribe(apiKeyTopic, (accountId) => {
+      const isOf =
+        accountId === '*' ? undefined : ({ reach }: KeyPrincipal) => reach.accountId === accountId;
+      this.#cache.invalidate(isOf);
+      this.#signing.invalidate(isOf && (({ principal }) => isOf(principal)));
+    });
     this.#usageTask = new PeriodicTask(usageWriteIntervalMs, () => this.writeUsage());
   }
 
@@ -123,6 +140,19 @@ export class ApiKeyChecker {
     const found = this.#cache.find(text, () => this.#dependencies.keys.parse(text) !== undefined);
     if (found instanceof Promise) return found.then((key) => this.#markUsed(key));
     return this.#markUsed(found);
+  }
+
+  /**
+   * The key that a signature names. Whoever checked the signature calls `recordUse`.
+   * @returns undefined if there is none that can sign; a promise only if the database is queried
+   */
+  findSigning(accessKeyId: string): MaybePromise<SigningKey | undefined> {
+    return this.#signing.find(accessKeyId, () => parseAccessKeyId(accessKeyId) !== undefined);
+  }
+
+  /** Records that a key was used just now. */
+  recordUse(key: KeyPrincipal): void {
+    this.#usage.add(key);
   }
 
   start(): void {
@@ -137,6 +167,22 @@ export class ApiKeyChecker {
   /** Writes which keys were used since the last write. */
   writeUsage(): Promise<void> {
     return this.#usage.write();
+  }
+
+  #signingReader() {
+    const { database, secrets } = this.#dependencies;
+    const find = batchReads((names: readonly SigningKeyName[]) =>
+      findSigningKeys(database.kysely, names),
+    );
+    return async (accessKeyId: string) => {
+      const name = parseAccessKeyId(accessKeyId);
+      if (name === undefined) return undefined;
+      const found = await find(name);
+      if (found === undefined) return undefined;
+      const { principal, sealed } = found.holder;
+      const holder = { principal, secret: secrets.open(name, sealed) };
+      return { ...found, holder };
+    };
   }
 
   #markUsed(key: KeyPrincipal | undefined): KeyPrincipal | undefined {

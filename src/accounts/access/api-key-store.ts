@@ -15,6 +15,7 @@ import type { Role } from '../account/account.ts';
 import type { StoredCredential } from './credential-cache.ts';
 import { keyScopes, type Permission } from './permission.ts';
 import type { KeyMode, KeyPrincipal } from './principal.ts';
+import type { SigningKeyName } from './signing-secrets.ts';
 
 /** Notification topic for API keys; the key is the account. */
 export const apiKeyTopic = 'api_key';
@@ -40,12 +41,15 @@ export interface ApiKey extends ApiKeyLimits {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
+  /** It has a secret to sign requests with, as the SDKs of Amazon do. */
+  readonly canSign: boolean;
   /** The key that replaced it; null if none did, or it was revoked. */
   readonly replacedBy: string | null;
 }
 
 const columns = sql`k.id, k.name, k.hint, k.mode, k.scopes, k.networks::text[] as networks, k.templates,
   p.email as "createdBy", k.created_at as "createdAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt",
+  k.signing_secret is not null as "canSign",
   (select r.id from api_key r where r.account_id = k.account_id and r.id = k.replaced_by) as "replacedBy"`;
 
 /** The keys of an account, newest first. */
@@ -83,14 +87,19 @@ export async function addApiKey(
     readonly mode?: KeyMode | undefined;
     readonly createdBy: PersonId | undefined;
     readonly expiresAt: Date | undefined;
+    /** Seals the secret of a key that signs. */
+    readonly sealSecret?: ((key: SigningKeyName) => Buffer) | undefined;
   },
 ): Promise<string> {
   const id = newId();
+  const { accountId } = key;
   await run(transaction)`
-    insert into api_key (account_id, id, hash, hint, name, mode, scopes, networks, templates, created_by, expires_at)
-    values (${key.accountId}, ${id}, ${key.hash}, ${key.hint}, ${key.name}, ${key.mode ?? 'live'}, ${key.scopes},
+    insert into api_key (account_id, id, hash, hint, name, mode, scopes, networks, templates, created_by, expires_at,
+      signing_secret)
+    values (${accountId}, ${id}, ${key.hash}, ${key.hint}, ${key.name}, ${key.mode ?? 'live'}, ${key.scopes},
       case when ${key.networks}::text[] is not null then array(select network(n::inet) from unnest(${key.networks}::text[]) n) end,
-      ${key.templates}, ${key.createdBy ?? null}, ${key.expiresAt ?? null})`;
+      ${key.templates}, ${key.createdBy ?? null}, ${key.expiresAt ?? null},
+      ${key.sealSecret?.({ accountId, id }) ?? null})`;
   return id;
 }
 
@@ -186,6 +195,9 @@ interface KeyRow extends ApiKeyLimits {
   readonly milliseconds_left: number | null;
 }
 
+const principalColumns = sql`k.id, k.mode, k.scopes, k.networks::text[] as networks, k.templates,
+  extract(epoch from k.expires_at - now())::float8 * 1000 as milliseconds_left`;
+
 /** The keys with these hashes that have not expired, in the order of the hashes. */
 export async function findApiKeys(
   kysely: Kysely,
@@ -195,18 +207,48 @@ export async function findApiKeys(
   }[],
 ): Promise<(StoredCredential<KeyPrincipal> | undefined)[]> {
   const rows = await allRows<KeyRow>(kysely)`
-    select asked.place::integer, k.id, k.mode, k.scopes, k.networks::text[] as networks, k.templates,
-      extract(epoch from k.expires_at - now())::float8 * 1000 as milliseconds_left
+    select asked.place::integer, ${principalColumns}
     from unnest(${lookups.map(({ accountId }) => accountId)}::text[], ${lookups.map(({ hash }) => hash)}::bytea[])
       with ordinality as asked (account_id, hash, place)
     join api_key k on k.account_id = asked.account_id and k.hash = asked.hash
     where k.expires_at is null or k.expires_at > now()`;
-  const found: (StoredCredential<KeyPrincipal> | undefined)[] = lookups.map(() => undefined);
+  return inOrder(lookups, rows, toPrincipal);
+}
+
+/** A key with its sealed secret. */
+export interface SealedSigningKey {
+  readonly principal: KeyPrincipal;
+  readonly sealed: Buffer;
+}
+
+/** The keys with these IDs that can sign and have not expired, in the order of the IDs. */
+export async function findSigningKeys(
+  kysely: Kysely,
+  names: readonly SigningKeyName[],
+): Promise<(StoredCredential<SealedSigningKey> | undefined)[]> {
+  const rows = await allRows<KeyRow & { readonly sealed: Buffer }>(kysely)`
+    select asked.place::integer, ${principalColumns}, k.signing_secret as sealed
+    from unnest(${names.map(({ accountId }) => accountId)}::text[], ${names.map(({ id }) => id)}::uuid[])
+      with ordinality as asked (account_id, id, place)
+    join api_key k on k.account_id = asked.account_id and k.id = asked.id
+    where k.signing_secret is not null and (k.expires_at is null or k.expires_at > now())`;
+  return inOrder(names, rows, (accountId, row) => ({
+    principal: toPrincipal(accountId, row),
+    sealed: row.sealed,
+  }));
+}
+
+function inOrder<Row extends KeyRow, Holder>(
+  lookups: readonly { readonly accountId: AccountId }[],
+  rows: readonly Row[],
+  toHolder: (accountId: AccountId, row: Row) => Holder,
+): (StoredCredential<Holder> | undefined)[] {
+  const found: (StoredCredential<Holder> | undefined)[] = lookups.map(() => undefined);
   for (const row of rows) {
     const accountId = lookups[row.place - 1]?.accountId;
     if (accountId === undefined) continue;
     found[row.place - 1] = {
-      holder: toPrincipal(accountId, row),
+      holder: toHolder(accountId, row),
       remainingMs: row.milliseconds_left ?? undefined,
     };
   }

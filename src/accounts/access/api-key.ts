@@ -18,6 +18,8 @@ const testPrefix = 'test';
 const checksumLength = 6;
 /** Characters of a key shown after creation, so that people can tell which one a program uses. */
 const hintLength = 4;
+/** As long as those of Amazon. */
+const secretLength = 40;
 
 /** A newly created API key. */
 export interface GeneratedApiKey {
@@ -76,6 +78,11 @@ export function generateApiKey(accountId: AccountId, mode: KeyMode = 'live'): Ge
   const prefix = mode === 'test' ? testPrefix : '';
   const body = `sp_${accountId}_${prefix}${randomText(randomLength - prefix.length)}`;
   return toGeneratedApiKey(`${body}_${checksumOf(body)}`);
+}
+
+/** A secret with 238 bits to sign requests with. */
+export function generateSigningSecret(): string {
+  return randomText(secretLength);
 }
 
 /** The stored form of a key in the current format. */

@@ -5,7 +5,7 @@ import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import { accountLimits } from '../account/account-limits.ts';
 import { findPersonByEmail } from '../account/person-store.ts';
 import { notifyOfApiKey } from '../notices/security-notice-store.ts';
-import { generateApiKey } from './api-key.ts';
+import { generateApiKey, generateSigningSecret } from './api-key.ts';
 import {
   type ApiKey,
   type ApiKeyLimits,
@@ -22,6 +22,7 @@ import {
 } from './api-key-store.ts';
 import { keyScopes, permissionsOf } from './permission.ts';
 import type { KeyMode } from './principal.ts';
+import { accessKeyIdOf, type SigningKeyName, type SigningSecrets } from './signing-secrets.ts';
 import { tokenPermissions } from './token-operations.ts';
 
 /** Maximum number of networks, and of templates, that a key can be limited to. */
@@ -38,17 +39,30 @@ interface ApiKeyRequest extends ApiKeyLimits {
   /** Undefined: the command line. */
   readonly createdBy: PersonId | undefined;
   readonly expiresAt: Date | undefined;
+  /** Set: it also gets a secret to sign requests with. */
+  readonly signing?: SigningSecrets | undefined;
   /** The event that the owners are notified of. */
   readonly event?: 'api-key-created' | 'api-key-rotated';
 }
 
+/** What a program signs requests with, as the SDKs of Amazon name it. */
+export interface SigningCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
 export type CreatedApiKey =
-  | { readonly id: string; readonly text: string; readonly problem?: never }
+  | {
+      readonly id: string;
+      readonly text: string;
+      readonly signing: SigningCredentials | undefined;
+      readonly problem?: never;
+    }
   | { readonly problem: FaultDetail };
 
 /**
  * Creates an API key within the transaction.
- * @returns the key's text, available only now, or what is wrong with the request
+ * @returns the key's text and secret, available only now, or what is wrong with the request
  */
 export async function issueApiKey(
   transaction: Kysely,
@@ -62,10 +76,14 @@ export async function issueApiKey(
     (await findModeProblem(transaction, request)) ??
     (await findCountProblem(transaction, request.accountId));
   if (problem !== undefined) return { problem };
-  const { accountId, name, mode, createdBy, event = 'api-key-created' } = request;
+  const { accountId, name, mode, createdBy, signing, event = 'api-key-created' } = request;
   const { text, hash, hint } = generateApiKey(accountId, mode);
   await notifyOfApiKey(transaction, event, { accountId, keyName: name, madeBy: createdBy });
-  return { id: await addApiKey(transaction, { ...request, hash, hint }), text };
+  const secretAccessKey = generateSigningSecret();
+  const sealSecret = signing && ((key: SigningKeyName) => signing.seal(key, secretAccessKey));
+  const id = await addApiKey(transaction, { ...request, hash, hint, sealSecret });
+  const accessKeyId = accessKeyIdOf({ accountId, id });
+  return { id, text, signing: signing && { accessKeyId, secretAccessKey } };
 }
 
 function findScopeProblem({ scopes, templates }: ApiKeyLimits): FaultDetail | undefined {
@@ -170,6 +188,7 @@ interface ApiKeyRotation {
   readonly accountId: AccountId;
   readonly old: ApiKey;
   readonly overlapHours: number;
+  readonly secrets: SigningSecrets;
   /** Undefined: the command line. */
   readonly createdBy: PersonId | undefined;
   /** Milliseconds since the epoch. */
@@ -177,13 +196,13 @@ interface ApiKeyRotation {
 }
 
 /**
- * Replaces an API key within the transaction: creates one with the same name, scopes, limits and lifetime, and sets the
- * old one to expire after the overlap.
+ * Replaces an API key within the transaction: creates one with the same name, scopes, limits and lifetime, with a
+ * secret to sign if the old one has one, and sets the old one to expire after the overlap.
  * @returns the new key's text, available only now, or why none was created
  */
 export async function replaceApiKey(
   transaction: Kysely,
-  { accountId, old, overlapHours, createdBy, now }: ApiKeyRotation,
+  { accountId, old, overlapHours, secrets, createdBy, now }: ApiKeyRotation,
 ): Promise<CreatedApiKey> {
   const { id, name, mode, scopes, networks, templates, createdAt, expiresAt } = old;
   const created = await issueApiKey(transaction, {
@@ -195,6 +214,7 @@ export async function replaceApiKey(
     networks,
     templates,
     createdBy,
+    signing: old.canSign ? secrets : undefined,
     expiresAt:
       expiresAt === null ? undefined : new Date(now + expiresAt.getTime() - createdAt.getTime()),
   });

@@ -114,6 +114,7 @@ export interface ApiKeyTable {
   networks: string[] | null;
   replaced_by: string | null;
   scopes: string[];
+  signing_secret: Buffer | null;
   templates: string[] | null;
 }
 

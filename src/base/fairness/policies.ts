@@ -92,6 +92,11 @@ export const policies = {
     retryAfter: 60,
     evict: { afterMs: 10_000 },
   }),
+  // They take turns in the threads for mail; a burst of an account waits instead of being refused.
+  personalizedMessages: slots('personalized messages', [200, 100, 50], {
+    wait: waiting(2_000, 500, 10_000),
+    retryAfter: 5,
+  }),
   batches: slots('batches', [10, 6, 4], { wait: waiting(1_000, 500, 10_000) }),
   managementRequests: slots('requests', [24, 8, 8], {
     wait: waiting(1_000, 40),

@@ -1,4 +1,6 @@
-import { type MailTurn, mailJob } from '../../base/mime/mail-threads.ts';
+import { Limiter } from '../../base/fairness/limiter.ts';
+import { policies } from '../../base/fairness/policies.ts';
+import { mailJob } from '../../base/mime/mail-threads.ts';
 import { ThreadOverrun } from '../../base/threads/thread-pool.ts';
 import { RenderedMail } from './render-message.ts';
 
@@ -44,15 +46,18 @@ const fill = mailJob<{ readonly source: Buffer }, FilledContent>(
   import.meta.url,
 );
 
+const slots = new Limiter(policies.personalizedMessages);
+
 /**
  * Fills the placeholders of a request's content as a template's, in a thread with limits that accounts share fairly: some
  * sources keep the compiler busy for minutes.
- * @param turn of its account
+ * @param group its account
  * @throws Busy if too many wait
  */
-export async function fillContent(content: ContentToFill, turn: MailTurn): Promise<FilledContent> {
+export async function fillContent(content: ContentToFill, group: string): Promise<FilledContent> {
+  const source = Buffer.from(JSON.stringify(content));
   try {
-    return await fill({ source: Buffer.from(JSON.stringify(content)) }, turn);
+    return await slots.run(group, () => fill({ source }, { group, patient: true }));
   } catch (error) {
     if (!(error instanceof ThreadOverrun)) throw error;
     const reason = `takes too much ${error.of} to personalize; make it simpler, or send it with literal: true`;

@@ -10,6 +10,7 @@ import type { RouteLimit } from '../../host/http/limits/route-limits.ts';
 import { escapeMalformedPercent } from '../../host/http/request-path.ts';
 import { admitCaller, type SendAdmission } from '../../sending/submission/admit-caller.ts';
 import { attachmentLimitOf } from '../../sending/submission/check-attachments.ts';
+import { limitDetails } from '../../sending/submission/describe-body-problems.ts';
 import { unusableBody } from '../../sending/submission/read-body-json.ts';
 import { encodedBody, isPlain } from '../../sending/submission/send-email-routes.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
@@ -21,7 +22,9 @@ import {
   DropInRefusal,
   type DropInRequest,
   type DropInServices,
+  type DropInSigner,
 } from './drop-in.ts';
+import { unknownMember } from './members.ts';
 
 /** Calls that read or change what the account has sent. */
 const otherCalls = new Limiter(policies.providerCalls);
@@ -72,20 +75,26 @@ async function respond(
   answer: () => Promise<DropInAnswer>,
 ): Promise<void> {
   try {
-    const { status, body, headers } = await answer();
-    exchange.answer(status, body === undefined ? '' : JSON.stringify(body), headers);
+    write(exchange, await answer());
   } catch (error) {
     const described = describeError(error, call?.names ?? {});
     if (!(error instanceof DropInRefusal)) logFault(toOwnFault(error), exchange);
-    const { status, body } = dropIn.describeError(described);
-    const wait = retryAfterOf(error, status);
-    const headers = wait === undefined ? [] : ['retry-after', String(Math.ceil(wait))];
-    exchange.answer(status, JSON.stringify(body), headers);
+    const { url: target = '' } = exchange.request;
+    const answered = dropIn.describeError(described, { target, requestId: exchange.id });
+    const wait = retryAfterOf(error, answered.status);
+    const more = wait === undefined ? [] : ['retry-after', String(Math.ceil(wait))];
+    write(exchange, { ...answered, headers: [...(answered.headers ?? []), ...more] });
   }
 }
 
+function write(exchange: Exchange, { status, body, contentType, headers }: DropInAnswer): void {
+  const text =
+    contentType === undefined && body !== undefined ? JSON.stringify(body) : String(body ?? '');
+  exchange.answer(status, text, headers, contentType);
+}
+
 async function answerCall(
-  { keyOf }: DropIn,
+  { keyOf, signerOf }: DropIn,
   call: DropInCall,
   services: DropInServices,
   exchange: Exchange,
@@ -93,20 +102,31 @@ async function answerCall(
   const { request } = exchange;
   const { headers, url = '' } = request;
   const remoteAddress = exchange.remoteAddress;
-  const admission = await admitKey(services, call, keyOf(headers), remoteAddress);
+  const signer = await signerOf?.(services, request);
+  const admission =
+    signer === undefined
+      ? await admitKey(services, call, keyOf(headers), remoteAddress)
+      : await admitSigner(services, call, signer, remoteAddress);
   const body = await readBody(services, call, exchange, admission);
+  await signer?.checkBody(body);
   const answer = (given: DropInRequest): Promise<DropInAnswer> =>
     // Sends have limits of their own.
     call.permission === 'messages:send'
       ? call.answer(given)
       : otherCalls.run(admission.account.id, () => call.answer(given));
   const target = escapeMalformedPercent(url);
-  const [path = '', query] = target.split('?', 2);
+  const [path = '', queryText] = target.split('?', 2);
+  const query = new URLSearchParams(queryText);
+  const unknown = [...query.keys()].filter((name) => call.query?.includes(name) === false);
+  if (unknown.length > 0)
+    throw new Fault('VALIDATION_FAILED', {
+      details: limitDetails(unknown.map((field) => ({ field, reason: unknownMember }))),
+    });
   return answer({
     services,
     admission,
     params: readParams(call.path, path),
-    query: new URLSearchParams(query),
+    query,
     headers,
     body,
     origin: { remoteAddress, requestId: exchange.id },
@@ -133,13 +153,26 @@ async function admitKey(
   return withTimeout(admitCaller(access, { permission }, head));
 }
 
+/** As `admitKey`, for a key whose signature is checked apart. */
+async function admitSigner(
+  { access }: DropInServices,
+  { permission }: DropInCall,
+  { principal }: DropInSigner,
+  remoteAddress: string,
+): Promise<SendAdmission> {
+  const authenticator = { authenticate: () => principal };
+  const accountText = principal.reach.accountId;
+  const head = { authorization: undefined, accountText, remoteAddress: () => remoteAddress };
+  return withTimeout(admitCaller({ ...access, authenticator }, { permission }, head));
+}
+
 async function readBody(
   { attachmentSettings }: DropInServices,
-  { bodyBytes = 0, withAttachments }: DropInCall,
+  { method, bodyBytes = 0, withAttachments }: DropInCall,
   exchange: Exchange,
   { account }: SendAdmission,
 ): Promise<Buffer> {
-  if (bodyBytes === 0) return Buffer.alloc(0);
+  if (method === 'GET') return Buffer.alloc(0);
   const limit = withAttachments ? attachmentLimitOf(account, attachmentSettings) : 0;
   const body = await exchange.readBody(account.id, limit === 0 ? undefined : bodyBytes + limit);
   if ('unusable' in body) throw unusableBody(body.unusable);
@@ -207,7 +240,7 @@ function toOwnFault(error: unknown): Fault {
 }
 
 /** `envelope.ccAddressList[1]` is `cc[1]` if `envelope.ccAddressList` is `cc`. */
-function rename(field: string, names: Readonly<Record<string, string>>): string {
+export function rename(field: string, names: Readonly<Record<string, string>>): string {
   const found = Object.keys(names)
     .filter((name) => field === name || /^[.[]/.test(field.slice(name.length)))
     .filter((name) => field.startsWith(name))

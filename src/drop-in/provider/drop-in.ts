@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import type { AccessModule } from '../../accounts/access/access-module.ts';
+import type { SigningCredentials } from '../../accounts/access/issue-api-key.ts';
 import type { Permission } from '../../accounts/access/permission.ts';
+import type { KeyPrincipal } from '../../accounts/access/principal.ts';
 import type { SendingDomains } from '../../accounts/sender/sending-domains.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { TraceSpan } from '../../base/telemetry/tracing.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { FaultCode, FaultDetail } from '../../base/values/errors.ts';
@@ -13,20 +17,23 @@ import type {
   SendAdmission,
 } from '../../sending/submission/admit-caller.ts';
 import type { AttachmentSettings } from '../../sending/submission/check-attachments.ts';
+import type { CustomHeaderRules } from '../../sending/submission/custom-headers.ts';
 import type { Submission } from '../../sending/submission/submission-module.ts';
 import type { DropInName } from './drop-in-names.ts';
 import type { MemberTable } from './members.ts';
 
 /** What the calls of providers need of the service. */
 export interface DropInServices {
-  readonly access: AdmissionDependencies;
+  readonly access: AdmissionDependencies & Pick<AccessModule, 'signers'>;
+  readonly key: MasterKey;
   readonly submission: Pick<
     Submission,
-    'send' | 'sendContent' | 'check' | 'checkContent' | 'useItems'
+    'send' | 'sendContent' | 'sendRaw' | 'check' | 'checkContent' | 'useItems'
   >;
   readonly database: Database;
   readonly attachments: Pick<AttachmentStore, 'read'>;
   readonly attachmentSettings: AttachmentSettings;
+  readonly headerRules: Pick<CustomHeaderRules, 'isReserved'>;
   readonly templates: Pick<
     TemplateDirectory<LoadedTemplate>,
     'localized' | 'published' | 'version'
@@ -52,8 +59,10 @@ export interface DropInRequest {
 
 export interface DropInAnswer {
   readonly status: number;
-  /** JSON; undefined: none. */
+  /** JSON, or the text of another content type; undefined: none. */
   readonly body: unknown;
+  /** Undefined: JSON. */
+  readonly contentType?: string;
   /** More headers: name, value, name, value… */
   readonly headers?: readonly string[];
 }
@@ -68,6 +77,8 @@ export interface DropInCall {
   readonly bodyBytes?: number;
   /** Its body can have attachments, and is then as large as the account’s limit allows. */
   readonly withAttachments?: true;
+  /** Parameters of the query; others are refused by name. Absent: they aren't checked. */
+  readonly query?: readonly string[];
   /** The objects in its body, by what the documentation calls them; the body itself is `''`. */
   readonly members?: Readonly<Record<string, MemberTable>>;
   /** What errors of the send body are about in this API: `envelope.fromAddress` is its `from`. */
@@ -103,6 +114,20 @@ export interface DropInError {
   readonly details: readonly FaultDetail[];
 }
 
+/** Who signed a request, as its head says. */
+export interface DropInSigner {
+  readonly principal: KeyPrincipal;
+  /** @throws Fault UNAUTHORIZED unless the request was signed with this body */
+  readonly checkBody: (body: Buffer) => Promise<void>;
+}
+
+/** The request that an error answers. */
+export interface DropInOrigin {
+  /** Of its request line. */
+  readonly target: string;
+  readonly requestId: string;
+}
+
 /** An API of a provider that its SDKs find here under `/NAME`. */
 export interface DropIn {
   readonly name: DropInName;
@@ -110,10 +135,23 @@ export interface DropIn {
   readonly title: string;
   /** The API key in the place where the provider's SDK puts it. */
   readonly keyOf: (headers: IncomingMessage['headers']) => string | undefined;
+  /**
+   * Of a provider whose SDKs send no key, but sign with its secret.
+   * @throws DropInRefusal or Fault UNAUTHORIZED
+   */
+  readonly signerOf?: (services: DropInServices, request: IncomingMessage) => Promise<DropInSigner>;
   readonly calls: readonly DropInCall[];
-  readonly describeError: (error: DropInError) => Omit<DropInAnswer, 'headers'>;
+  readonly describeError: (error: DropInError, origin: DropInOrigin) => DropInAnswer;
   /** The permissions of a key that can make every call. */
   readonly scopes: readonly Permission[];
-  /** The environment variables that the SDK reads. @param url with the provider's prefix */
-  readonly environment: (url: string, key: string) => Readonly<Record<string, string>>;
+  /**
+   * The environment variables that the SDK reads.
+   * @param url with the provider's prefix
+   * @param signing set for a key of an SDK that signs
+   */
+  readonly environment: (
+    url: string,
+    key: string,
+    signing?: SigningCredentials,
+  ) => Readonly<Record<string, string>>;
 }

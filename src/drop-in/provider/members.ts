@@ -80,7 +80,7 @@ export class MemberTable<Table extends Members = Members> {
   }
 }
 
-const unknownMember = 'isn’t known to Signalpost; remove it';
+export const unknownMember = 'isn’t known to Signalpost; remove it';
 
 /** One detail for each member, also if it fits none of several schemas. */
 function describe(errors: readonly ErrorObject[], place: string): FaultDetail[] {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../base/values/errors.ts';
 import { parseTemplateId } from '../../base/values/ids.ts';
 import { toFault } from '../../host/http/answer-fault.ts';
@@ -51,24 +52,32 @@ export async function checkUnsent(request: DropInRequest, message: ProviderMessa
 /** Messages of a batch that are sent at the same time; a commit takes them together. */
 const concurrency = 20;
 
+/** Milliseconds after which other work gets a turn: reading a large message takes some. */
+const maxTurnMs = 4;
+
 /** Does something with each, and gives its result or why it failed, in order. */
 export async function forEach<Item, Result>(
   items: readonly Item[],
   work: (item: Item, index: number) => Promise<Result>,
 ): Promise<(Result | Fault)[]> {
   const results: (Result | Fault)[] = [];
-  for (let start = 0; start < items.length; start += concurrency)
-    results.push(
-      ...(await Promise.all(
-        items
-          .slice(start, start + concurrency)
-          .map(async (item, index) => work(item, start + index).catch(toFault)),
-      )),
-    );
+  let turnEnd = performance.now() + maxTurnMs;
+  for (let start = 0; start < items.length; start += concurrency) {
+    const begun: Promise<Result | Fault>[] = [];
+    for (const [index, item] of items.slice(start, start + concurrency).entries()) {
+      if (performance.now() > turnEnd) {
+        await nextTurn();
+        turnEnd = performance.now() + maxTurnMs;
+      }
+      begun.push(work(item, start + index).catch(toFault));
+    }
+    results.push(...(await Promise.all(begun)));
+  }
   return results;
 }
 
-function rightOf({ admission }: DropInRequest): RawRight {
+/** @throws Fault UNAUTHORIZED without the permission to send content of its own */
+export function rightOf({ admission }: DropInRequest): RawRight {
   if (admission.raw === undefined)
     throw new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
   return admission.raw;
@@ -91,7 +100,10 @@ async function toAdmitted(
 }
 
 /** The template with a provider's ID or alias: as it is here, or as `signalpost import` writes it. */
-async function findTemplate({ services, admission }: DropInRequest, text: string): Promise<string> {
+export async function findTemplate(
+  { services, admission }: DropInRequest,
+  text: string,
+): Promise<string> {
   const imported = text
     .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')

@@ -87,6 +87,7 @@ const calls: readonly DropInCall[] = [
     path: '/emails',
     summary: 'list emails, newest first, one for each recipient',
     permission: 'messages:read',
+    query: ['after', 'before', 'limit'],
     answer: listEmails,
   },
   {
@@ -94,6 +95,7 @@ const calls: readonly DropInCall[] = [
     path: '/emails/:id',
     summary: 'read an email and its last event',
     permission: 'messages:read',
+    query: [],
     answer: async (request) => ok(viewDetail(await readSentMessage(request, idOf(request)))),
   },
   {
@@ -119,6 +121,7 @@ const calls: readonly DropInCall[] = [
     path: '/domains',
     summary: 'list the account’s sending domains',
     permission: 'domains:read',
+    query: [],
     answer: listDomains,
   },
   {
@@ -126,6 +129,7 @@ const calls: readonly DropInCall[] = [
     path: '/domains/:id',
     summary: 'read a domain and its DNS records; its ID is its name',
     permission: 'domains:read',
+    query: [],
     answer: readDomain,
   },
 ];

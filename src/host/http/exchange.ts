@@ -136,16 +136,21 @@ export class Exchange {
 
   /**
    * Sends the response once, in a single write; does nothing if the client is gone.
-   * @param json the body
+   * @param text the body
    * @param headers additional ones: name, value, name, value…
    */
-  answer(status: number, json: string, headers: readonly string[] = []): void {
+  answer(
+    status: number,
+    text: string,
+    headers: readonly string[] = [],
+    contentType = 'application/json; charset=utf-8',
+  ): void {
     this.#release();
     const response = this.#response;
     const { log, route, transport, crossOrigin, closing, unsent } = this.#context;
     const head = ['x-request-id', this.id];
-    const bytes = Buffer.byteLength(json);
-    if (bytes > 0) head.push('content-type', 'application/json; charset=utf-8');
+    const bytes = Buffer.byteLength(text);
+    if (bytes > 0) head.push('content-type', contentType);
     // RFC 9110 section 8.6: an answer without content by its status has no length.
     if (status !== 204) head.push('content-length', String(bytes));
     head.push(...transport, ...headers);
@@ -153,7 +158,7 @@ export class Exchange {
     if (closing() || this.#closeAfterAnswer || !drainBody(this.request))
       head.push('connection', 'close');
     response.writeHead(status, head);
-    if (unsent.hold(this.request, response, bytes)) response.end(json);
+    if (unsent.hold(this.request, response, bytes)) response.end(text);
     else response.destroy();
     if (this.span !== undefined) endRequestSpan(this.span, status);
     if (this.#context.access !== undefined) this.#logAccess(this.#context.access, status, bytes);

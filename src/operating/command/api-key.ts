@@ -7,9 +7,11 @@ import {
   maxOverlapHours,
   readLiveApiKey,
   replaceApiKey,
+  type SigningCredentials,
 } from '../../accounts/access/issue-api-key.ts';
 import { keyScopes, type Permission, permissions } from '../../accounts/access/permission.ts';
 import type { KeyMode } from '../../accounts/access/principal.ts';
+import { SigningSecrets } from '../../accounts/access/signing-secrets.ts';
 import { systemClock } from '../../base/values/clock.ts';
 import { type FaultDetail, OperatorError } from '../../base/values/errors.ts';
 import { parseMessageId } from '../../base/values/ids.ts';
@@ -59,20 +61,26 @@ export const keyCommands = {
         : readInteger('--expires-in-days', expiresInDays, 1, maxKeyDays);
     const networks = readList('--network', network);
     const templates = readList('--template', template);
-    return async ({ shell, config, database, accountId }) => {
+    return async ({ shell, config, database, accountId, key: masterKey }) => {
       const expiresAt = days === undefined ? undefined : new Date(systemClock.now() + days * dayMs);
       // It brings the whole of sending with it.
       const dropIn = provider && (await import('../../drop-in/drop-ins.ts')).dropIns[provider];
       const scopes = given ?? dropIn?.scopes ?? [];
-      const { id, text: key } = await runChange({ database }, accountId, async (transaction) => {
+      const signs = dropIn?.signerOf !== undefined;
+      const secrets = signs ? new SigningSecrets(await masterKey()) : undefined;
+      const created = await runChange({ database }, accountId, async (transaction) => {
         const limits = { scopes, networks, templates };
         const request = { ...limits, accountId, name, mode, createdBy: undefined, expiresAt };
-        const created = requireCreated(await issueApiKey(transaction, request));
-        const detail = { id: created.id, mode, scopes: scopes.join(' ') };
+        const issued = requireCreated(
+          await issueApiKey(transaction, { ...request, signing: secrets }),
+        );
+        const detail = { id: issued.id, mode, scopes: scopes.join(' ') };
         await recordCommand(transaction, { kind: 'api_key_created', accountId, detail });
-        return created;
+        return issued;
       });
-      const environment = dropIn?.environment(`${serviceUrl(config)}/${provider}`, key);
+      const { id, text: key, signing } = created;
+      const url = `${serviceUrl(config)}/${provider}`;
+      const environment = dropIn?.environment(url, key, signing);
       const lines =
         environment && Object.entries(environment).map(([name, value]) => `${name}=${value}`);
       const result = { id, key, expiresAt: expiresAt ?? null };
@@ -109,27 +117,33 @@ export const keyCommands = {
   rotate: onAccount((idText: string, options: { readonly overlapHours: string }) => {
     const id = readKeyId(idText);
     const overlapHours = readInteger('--overlap-hours', options.overlapHours, 0, maxOverlapHours);
-    return async ({ shell, database, accountId }) => {
-      const { id: newId, text: key } = await runChange(
-        { database },
-        accountId,
-        async (transaction) => {
-          const now = systemClock.now();
-          const old = await readLiveApiKey(transaction, accountId, id, now);
-          if (old === undefined)
-            throw new OperatorError(
-              `The account ${accountId} has no active API key ${id}. Run key list to see its keys.`,
-            );
-          const rotation = { accountId, old, overlapHours, createdBy: undefined, now };
-          const created = requireCreated(await replaceApiKey(transaction, rotation));
-          const made = { id: created.id, mode: old.mode, scopes: old.scopes.join(' ') };
-          await recordCommand(transaction, { kind: 'api_key_created', accountId, detail: made });
-          const detail = { id, replacedBy: created.id };
-          await recordCommand(transaction, { kind: 'api_key_rotated', accountId, detail });
-          return created;
-        },
-      );
-      printResult(shell, key, { id: newId, key, replaces: id });
+    return async ({ shell, database, accountId, key: masterKey }) => {
+      const secrets = new SigningSecrets(await masterKey());
+      const {
+        id: newId,
+        text: key,
+        signing,
+      } = await runChange({ database }, accountId, async (transaction) => {
+        const now = systemClock.now();
+        const old = await readLiveApiKey(transaction, accountId, id, now);
+        if (old === undefined)
+          throw new OperatorError(
+            `The account ${accountId} has no active API key ${id}. Run key list to see its keys.`,
+          );
+        const rotation = { accountId, old, overlapHours, secrets, createdBy: undefined, now };
+        const created = requireCreated(await replaceApiKey(transaction, rotation));
+        const made = { id: created.id, mode: old.mode, scopes: old.scopes.join(' ') };
+        await recordCommand(transaction, { kind: 'api_key_created', accountId, detail: made });
+        const detail = { id, replacedBy: created.id };
+        await recordCommand(transaction, { kind: 'api_key_rotated', accountId, detail });
+        return created;
+      });
+      printResult(shell, [key, ...linesOf(signing)].join('\n'), {
+        id: newId,
+        key,
+        ...signing,
+        replaces: id,
+      });
       const old = overlapHours === 0 ? 'no longer works' : `works for another ${overlapHours} h`;
       shell.err(`This is shown once. The new key’s ID is ${newId}. The old key ${old}.\n`);
     };
@@ -149,6 +163,13 @@ export const keyCommands = {
     };
   }, withInstallation),
 };
+
+/** The variables with which the SDKs of Amazon sign; none for a key that can't. */
+function linesOf(signing: SigningCredentials | undefined): string[] {
+  if (signing === undefined) return [];
+  const { accessKeyId, secretAccessKey } = signing;
+  return [`AWS_ACCESS_KEY_ID=${accessKeyId}`, `AWS_SECRET_ACCESS_KEY=${secretAccessKey}`];
+}
 
 /** Parses the id of a key. @throws OperatorError if invalid, for example the key itself */
 function readKeyId(text: string): string {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sealedSigningSecrets } from '../../accounts/access/signing-secrets.ts';
 import { sealedDkimKeys } from '../../accounts/sender/dkim-key-store.ts';
 import { sealedSecondFactors } from '../../accounts/sign-in/second-factor.ts';
 import { sealedProviderSecrets } from '../../accounts/sign-in/single-sign-on/account-provider-store.ts';
@@ -34,6 +35,7 @@ export const sealedColumns = [
   sealedDkimKeys,
   ...sealedWebhookSecrets,
   sealedProviderSecrets,
+  sealedSigningSecrets,
 ];
 
 /** Seconds without a heartbeat after which a process is considered gone. */

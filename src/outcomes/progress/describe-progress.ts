@@ -50,6 +50,8 @@ const stateOfCause: Readonly<Partial<Record<Cause, ProgressState>>> = {
   database: 'waiting',
 };
 
+const lasting: readonly ProgressState[] = ['mailbox-full', 'no-mailbox', 'no-domain'];
+
 /**
  * The progress of a message for the person in front of the page.
  * @param stored undefined: there is no such message
@@ -86,7 +88,8 @@ function situationOf(
 ): readonly [state: ProgressState, final: boolean] {
   const ofCause = stateOfCause[cause as Cause];
   if (kind === 'delivered') return [delivered, true];
-  if (kind === 'bounced') return [ofCause ?? 'rejected', true];
+  // Reports of bounces also name temporary causes.
+  if (kind === 'bounced') return [lasting.find((one) => one === ofCause) ?? 'rejected', true];
   if (kind === 'uncertain') return ['uncertain', false];
   if (kind && kind !== 'deferred') return ['not-sent', true];
   if (held) return ['paused', false];

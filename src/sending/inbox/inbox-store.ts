@@ -59,8 +59,9 @@ export class InboxStore {
   }
 
   /** What an account sent: nothing of others, and no system mail, whose links would let the reader act as its recipient. */
-  ofAccount(accountId: AccountId): InboxStore {
-    return new InboxStore({ kysely: this.#kysely }, sql<SqlBool>`account_id = ${accountId}`);
+  ofAccount(accountId: AccountId, only: 'all' | 'tests' = 'all'): InboxStore {
+    const isOwn = sql<SqlBool>`account_id = ${accountId} and (test or ${only === 'all'})`;
+    return new InboxStore({ kysely: this.#kysely }, isOwn);
   }
 
   /** Stores a message; committed once this resolves. */

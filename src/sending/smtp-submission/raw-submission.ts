@@ -37,11 +37,12 @@ const wordsNotStorable = /\0/g;
 /**
  * Turns a submission without a template into a raw message: unchanged, except for fields that are removed before sending and
  * those that RFC 6409 section 8 lets a submission server add.
+ * @param trace without a session for a message that didn't come over SMTP
  * @throws Fault VALIDATION_FAILED
  */
 export function toRawMessage(
   { message, control, recipients, idempotencyKey }: ReceivedMessage,
-  trace: SubmissionTrace,
+  trace: SubmissionTrace | Pick<SubmissionTrace, 'receivedAt'>,
   headerRules: Pick<CustomHeaderRules, 'isReserved'>,
 ): RawMessage {
   const { fields, body } = message;
@@ -65,7 +66,7 @@ export function toRawMessage(
     ({ name }) => !removed.includes(name) && !name.startsWith(controlPrefix),
   );
   const added = [
-    receivedField(trace),
+    ...('sessionId' in trace ? [receivedField(trace)] : []),
     ...(has(fields, 'date') ? [] : [`Date: ${mailDate(trace.receivedAt)}\r\n`]),
     ...(has(fields, 'message-id')
       ? []

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SMTPServerDataStream } from 'smtp-server';
 import { ByteCollector } from '../../base/fairness/byte-collector.ts';
 import { type Holding, Limiter } from '../../base/fairness/limiter.ts';
@@ -105,6 +106,23 @@ export class MessageReceiver {
 /** The refusal of a message over the limit. */
 export function tooLarge(maxBytes: number): SubmissionRefusal {
   return new SubmissionRefusal('messageTooLarge', `the limit is ${maxBytes} bytes`);
+}
+
+/** Bytes per turn of the event loop. */
+const turnBytes = 512 * 1_024;
+
+/**
+ * Makes every line of a message that is in memory end in CRLF, in pieces with other work between them.
+ * @returns undefined if it has a bare CR or a NUL
+ */
+export async function normalizeLineBreaks(message: Buffer): Promise<Buffer | undefined> {
+  const lines = new LineBreakNormalizer();
+  const pieces: Buffer[] = [];
+  for (let start = 0; start < message.length; start += turnBytes) {
+    if (start > 0) await nextTurn();
+    pieces.push(lines.add(message.subarray(start, start + turnBytes)));
+  }
+  return lines.isRefused ? undefined : Buffer.concat(pieces);
 }
 
 const carriageReturn = 13;

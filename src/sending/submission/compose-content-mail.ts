@@ -1,6 +1,5 @@
-import type { MailTurn } from '../../base/mime/mail-threads.ts';
 import type { EmailAddress } from '../../base/values/email-address.ts';
-import { Busy, Fault } from '../../base/values/errors.ts';
+import { Fault } from '../../base/values/errors.ts';
 import { newId } from '../../base/values/ids.ts';
 import { encodeAttachment } from '../../content/rendering/compose-attachments.ts';
 import { composeMime, type HeaderAddresses } from '../../content/rendering/compose-mime.ts';
@@ -34,11 +33,11 @@ type FilledTexts = Exclude<FilledContent, { readonly kind: 'invalid' }>;
 
 /**
  * The texts of a message with its values. Those without placeholders are never compiled.
- * @throws Fault VALIDATION_FAILED if they can't be filled, IO_EXCEPTION if too many wait
+ * @throws Fault VALIDATION_FAILED if they can't be filled, Busy if too many wait
  */
 export async function fillTexts(
   { texts, literal, request }: ParsedContentRequest,
-  turn: MailTurn,
+  group: string,
 ): Promise<FilledTexts> {
   const { subject, html, text } = texts;
   const isFixed = ![subject, html, text].some((part) => part?.includes('{{'));
@@ -46,10 +45,7 @@ export async function fillTexts(
     return { kind: 'filled', subject, html: html ?? null, text: text ?? null };
   const values = request.values as Readonly<Record<string, string>>;
   const content = { ...texts, values, locale: request.locale } as const;
-  const filled = await fillContent(content, turn).catch((error: unknown) => {
-    if (!(error instanceof Busy)) throw error;
-    throw new Fault('IO_EXCEPTION', { cause: error, retryAfter: error.retryAfter });
-  });
+  const filled = await fillContent(content, group);
   if (filled.kind !== 'invalid') return filled;
   throw new Fault('VALIDATION_FAILED', { details: limitDetails(filled.problems) });
 }

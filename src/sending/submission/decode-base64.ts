@@ -59,10 +59,16 @@ function isEncoded(base64: string, bytes: Buffer, characters: number): boolean {
 /** SHA-256 of the parts, hashed in pieces, one byte per character. */
 export async function hashInPieces(parts: readonly Buffer[]): Promise<string> {
   const hash = createHash('sha256');
+  let hashed = 0;
   for (const part of parts)
     for (let start = 0; start < part.length; start += turnLength) {
-      hash.update(part.subarray(start, start + turnLength));
-      await nextTurn();
+      if (hashed >= turnLength) {
+        hashed = 0;
+        await nextTurn();
+      }
+      const piece = part.subarray(start, start + turnLength);
+      hash.update(piece);
+      hashed += piece.length;
     }
   return hash.digest('binary');
 }

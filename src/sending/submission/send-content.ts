@@ -93,7 +93,7 @@ export interface ContentSending {
 }
 
 /** Max recipients of one message: To, Cc and Bcc. */
-const maxContentRecipients = 150;
+export const maxContentRecipients = 150;
 
 /**
  * Sends a message that isn't made from a stored template, with the checks of the send operation in its order.
@@ -159,15 +159,20 @@ const memory = new Limiter(policies.composedMessages, memoryShare());
 /** The attachments in base64, and the message with them. */
 const copies = 2;
 
-/** @param bytes of what is sent; without attachments, these hardly count */
-async function withMemory<Result>(
+/**
+ * Does something with a message whose attachments are copied.
+ * @param bytes of what is sent; without attachments, these hardly count
+ * @throws Fault IO_EXCEPTION if too many wait for memory, or for what the work waits for
+ */
+export async function withMemory<Result>(
   { account }: RawRight,
   bytes: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  if (bytes <= sendBodyBytes) return work();
   try {
-    return await memory.run(account.id, work, { amount: bytes * copies });
+    return bytes <= sendBodyBytes
+      ? await work()
+      : await memory.run(account.id, work, { amount: bytes * copies });
   } catch (error) {
     if (!(error instanceof Busy)) throw error;
     throw new Fault('IO_EXCEPTION', { cause: error, retryAfter: error.retryAfter });
@@ -219,7 +224,6 @@ async function checkContent(
 ): Promise<CheckedMessage> {
   const { account } = right;
   const { parser, senders, attachmentSettings } = dependencies;
-  const turn = { group: account.id };
 
   // 6 body, add-on included
   const { json, message } = read();
@@ -235,7 +239,7 @@ async function checkContent(
   };
   const { rules } = attachmentSettings;
   const limit = attachmentLimitOf(account, attachmentSettings);
-  const filled = await fillTexts(parsed, turn);
+  const filled = await fillTexts(parsed, account.id);
   const replyTo =
     message?.replyTo ?? (request.replyTo === undefined ? [] : [{ address: request.replyTo }]);
   const head = { parsed: { ...parsed, request }, recipients, replyTo };
@@ -261,7 +265,7 @@ async function checkContent(
   if (filled.kind === 'unusable') throw invalidContent(filled.problems);
   const source = await composeContentMail(filled, { ...head, sender }, attachments);
   const tracking = trackingOf(request);
-  if (tracking.length > 0) await checkRawParts({ source, rules, tracking }, turn);
+  if (tracking.length > 0) await checkRawParts({ source, rules, tracking }, { group: account.id });
   const { subject } = filled;
   const status = dependencies.statusLinks.for(account.id, request.status);
   return storeRaw(

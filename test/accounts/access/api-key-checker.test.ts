@@ -9,18 +9,26 @@ import {
   readApiKeys,
   removeApiKey,
 } from '../../../src/accounts/access/api-key-store.ts';
+import { replaceApiKey } from '../../../src/accounts/access/issue-api-key.ts';
 import type { KeyPrincipal } from '../../../src/accounts/access/principal.ts';
+import {
+  accessKeyIdOf,
+  parseAccessKeyId,
+  SigningSecrets,
+} from '../../../src/accounts/access/signing-secrets.ts';
 import { ChangeListener } from '../../../src/base/database/change-listener.ts';
 import { openDatabase } from '../../../src/base/database/open-database.ts';
 import { MasterKey } from '../../../src/base/secrets/master-key.ts';
 import type { AccountId } from '../../../src/base/values/ids.ts';
 import { createLog } from '../../../src/base/values/log.ts';
-import { addKey } from '../../support/api-key.ts';
+import { addKey, addSigningKey } from '../../support/api-key.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const { database, url, clock } = await createTestDatabase();
-const keys = new ApiKeyParser(new MasterKey(randomBytes(32)));
+const masterKey = new MasterKey(randomBytes(32));
+const keys = new ApiKeyParser(masterKey);
+const secrets = new SigningSecrets(masterKey);
 const log = createLog('silent');
 const shop = '46100' as AccountId;
 await database.pool.query("insert into account (id, name) values ('46100', 'Shop')");
@@ -44,7 +52,7 @@ async function startNode(max?: number): Promise<Node> {
     transformResult: async ({ result }) => result,
   };
   const counted = { kysely: own.kysely.withPlugin(counter) };
-  const checker = new ApiKeyChecker({ database: counted, keys, changes, clock, log }, max);
+  const checker = new ApiKeyChecker({ database: counted, keys, secrets, changes, clock, log }, max);
   await changes.start();
   after(async () => {
     await changes.close();
@@ -233,4 +241,79 @@ test('memory stays bounded with many keys, and concurrent requests share one sta
   const [first = ''] = texts;
   await Promise.all(Array.from({ length: 5 }, () => node.checker.check(first)));
   assert.equal(node.statements(), 41);
+});
+
+const addSigning = (expiresAt?: Date) =>
+  addSigningKey(database, masterKey, shop, expiresAt === undefined ? {} : { expiresAt });
+
+test('a key that signs is found with its secret by its ID, which names the account; other keys aren’t', async () => {
+  const { id, text, accessKeyId, secretAccessKey } = await addSigning();
+  assert.equal(accessKeyId, `${shop}_${id.replaceAll('-', '')}`);
+  assert.deepEqual(parseAccessKeyId(accessKeyId), { accountId: shop, id });
+  assert.match(secretAccessKey, /^[0-9A-Za-z]{40}$/);
+  const found = await here.checker.findSigning(accessKeyId);
+  assert.equal(found?.secret, secretAccessKey);
+  assert.deepEqual(found.principal, await here.checker.check(text));
+  const other = await cacheKey(here, await addKey(database, shop));
+  const [, stranger = ''] = accessKeyIdOf({ accountId: shop, id: other.keyId }).split('_');
+  for (const wrong of [
+    '',
+    shop,
+    text,
+    id,
+    `${shop}_${stranger}`,
+    `46101_${accessKeyId.slice(6)}`,
+    `${accessKeyId}0`,
+  ])
+    assert.equal(await here.checker.findSigning(wrong), undefined, wrong);
+});
+
+test('ASVS 4.0.3 2.10.4: the secret of a key is sealed for this key, and in no list of keys', async () => {
+  const { id, secretAccessKey } = await addSigning();
+  const { rows } = await database.pool.query('select signing_secret from api_key where id = $1', [
+    id,
+  ]);
+  const sealed: Buffer = rows[0].signing_secret;
+  assert.equal(secrets.open({ accountId: shop, id }, sealed), secretAccessKey);
+  assert.throws(() => secrets.open({ accountId: shop, id: crypto.randomUUID() }, sealed));
+  assert.throws(() => secrets.open({ accountId: '46101' as AccountId, id }, sealed));
+  assert.ok(!JSON.stringify(await readApiKeys(database.kysely, shop)).includes(secretAccessKey));
+});
+
+test('a key stops signing on every node within a second once it is revoked, and when it expires', async () => {
+  const { id, accessKeyId } = await addSigning();
+  for (const node of [here, there]) assert.ok(await node.checker.findSigning(accessKeyId));
+  await removeApiKey(database.kysely, shop, id);
+  for (const node of [here, there])
+    await waitFor(
+      'the key to end',
+      async () => (await node.checker.findSigning(accessKeyId)) === undefined,
+      1_000,
+    );
+  const node = await startNode();
+  const short = await addSigning(new Date(Date.now() + 3_600_000));
+  assert.ok(await node.checker.findSigning(short.accessKeyId));
+  await clock.advance(3_610_000);
+  assert.equal(await node.checker.findSigning(short.accessKeyId), undefined);
+  await clock.reset();
+});
+
+test('a key that replaces one that signs has a secret of its own; one that replaces another has none', async () => {
+  const replace = async (id: string) => {
+    const old = (await readApiKeys(database.kysely, shop)).find((key) => key.id === id);
+    assert.ok(old);
+    const now = Date.now();
+    const rotation = { accountId: shop, old, overlapHours: 0, secrets, createdBy: undefined, now };
+    const created = await replaceApiKey(database.kysely, rotation);
+    assert.ok(created.problem === undefined);
+    return created;
+  };
+  const old = await addSigning();
+  const { signing } = await replace(old.id);
+  assert.notEqual(signing?.secretAccessKey, old.secretAccessKey);
+  const found = await here.checker.findSigning(signing?.accessKeyId ?? '');
+  assert.equal(found?.secret, signing?.secretAccessKey);
+  assert.equal(await here.checker.findSigning(old.accessKeyId), undefined);
+  const plain = await cacheKey(here, await addKey(database, shop));
+  assert.equal((await replace(plain.keyId)).signing, undefined);
 });

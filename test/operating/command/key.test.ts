@@ -106,9 +106,25 @@ test('a key for the API of a provider has its permissions, and the variables of 
   const { environment, key: other } = JSON.parse(json.out);
   assert.deepEqual(environment, { RESEND_API_KEY: other, RESEND_BASE_URL: url });
   const unknown = await run('key', 'create', shop.id, '--name', 'No', '--for', 'other');
-  assert.match(unknown.err, /--for must be one of resend, sendgrid, not "other"/);
+  assert.match(unknown.err, /--for must be one of resend, sendgrid, ses, not "other"/);
   const neither = await run('key', 'create', shop.id, '--name', 'No');
   assert.match(neither.err, /--scope, or name an API with --for/);
+});
+
+test('a key for Amazon’s SDKs has a secret to sign with, also after a rotation, which prints it', async () => {
+  const created = await run('key', 'create', shop.id, '--name', 'SES', '--for', 'ses', '--json');
+  const { id, environment } = JSON.parse(created.out);
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_SESV2 } = environment;
+  assert.equal(AWS_ACCESS_KEY_ID, `46100_${id.replaceAll('-', '')}`);
+  assert.match(AWS_SECRET_ACCESS_KEY, /^[0-9A-Za-z]{40}$/);
+  assert.match(AWS_ENDPOINT_URL_SESV2, /^http:\S+\/ses$/);
+  const rotated = await run('key', 'rotate', shop.id, id);
+  assert.equal(rotated.code, 0, rotated.err);
+  assert.match(
+    rotated.out,
+    /^sp_\S+\nAWS_ACCESS_KEY_ID=46100_[0-9a-f]{32}\nAWS_SECRET_ACCESS_KEY=[0-9A-Za-z]{40}\n$/,
+  );
+  assert.ok(!rotated.out.includes(AWS_SECRET_ACCESS_KEY));
 });
 
 test('scopes, networks and templates are repeatable, and a key expires as requested', async () => {

@@ -192,6 +192,38 @@ test('an API key is limited to its scopes, and those to its creator’s permissi
   assert.equal((await machine.get(`${path}/lists`)).status, 401);
 });
 
+interface MadeKey {
+  readonly id: string;
+  readonly accessKeyId: string | null;
+  readonly secretAccessKey: string | null;
+}
+
+test('ASVS 4.0.3 2.10.4: a key that signs gets its secret once, also when it is rotated, and lists show only that it has one', async () => {
+  const developer = await as('developer');
+  const post = async (where: string, body: object): Promise<MadeKey> =>
+    JSON.parse((await developer.post(`${path}/keys${where}`, body)).text);
+  const body = { name: 'SES', scopes: ['lists:read'] };
+  const made = await post('', { ...body, signing: true });
+  assert.equal(made.accessKeyId, `46100_${made.id.replaceAll('-', '')}`);
+  const next = await post(`/${made.id}/rotate`, {});
+  assert.notEqual(next.secretAccessKey, made.secretAccessKey);
+  const plain = await post('', body);
+  assert.deepEqual([plain.accessKeyId, plain.secretAccessKey], [null, null]);
+  const { text } = await developer.get(`${path}/keys`);
+  const { items }: { items: { id: string; canSign: boolean }[] } = JSON.parse(text);
+  const signs = (id: string) => items.find((key) => key.id === id)?.canSign;
+  assert.deepEqual(
+    [made, next, plain].map(({ id }) => signs(id)),
+    [true, true, false],
+  );
+  const audit = await database.pool.query('select detail from audit_event');
+  for (const { secretAccessKey } of [made, next]) {
+    assert.match(secretAccessKey ?? '', /^[0-9A-Za-z]{40}$/);
+    assert.ok(!`${text}${JSON.stringify(audit.rows)}`.includes(secretAccessKey ?? ''));
+  }
+  for (const { id } of [made, next, plain]) await developer.delete(`${path}/keys/${id}`);
+});
+
 test('only operators can manage the installation', async () => {
   const made = await owner.put('/installation/accounts/47000', { name: 'Second' });
   assert.equal(made.status, 201, made.text);

@@ -7,7 +7,7 @@ import { addressesIn, FeedbackShop } from '../../support/feedback-shop.ts';
 import { readInbox } from '../../support/inbox-client.ts';
 import { bodyWith, SendClient } from '../../support/send-client.ts';
 import { sendRequest } from '../../support/send-request.ts';
-import { saveShop } from '../../support/shop.ts';
+import { addSender, publishShopTemplate, saveShop } from '../../support/shop.ts';
 import { openGate, type TcpGate } from '../../support/tcp-gate.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -194,6 +194,36 @@ test('reports show how long people waited from delivery to the first use', async
   assert.equal(row.counts.clicked_people, 0);
 });
 
+test('the link is at the tracking host of the From domain, if there is one', async () => {
+  const { pool } = shop.database;
+  const account = shop.shop.id;
+  await pool.query(
+    `insert into sending_domain (account_id, domain, state, return_path, tracking_host)
+     values ($1, 'brand.test', 'verified', 'b.brand.test', 'links.brand.test')`,
+    [account],
+  );
+  await pool.query(
+    `insert into domain_finding (account_id, domain, kind, name, type, expected, required, state, found, explanation, resolver)
+     values ($1, 'brand.test', 'tracking', 'links.brand.test', 'CNAME', '', false, 'ok', '{}', '', '')`,
+    [account],
+  );
+  await addSender(shop.database, account, 'hi@brand.test');
+  await publishShopTemplate(shop.database, shop.shop, {
+    id: 'brand',
+    sender: 'hi@brand.test',
+    source: {
+      subject: 's',
+      previewText: '',
+      html: '<a href="{{Reset URL}}">x</a>',
+      fields: { 'Reset URL': { guard: true } },
+    },
+  });
+  const { link } = await send({}, 'brand');
+  assert.match(link, /^https:\/\/links\.brand\.test\/g\//);
+  const here = link.replace('https://links.brand.test', shop.service.url);
+  assert.equal((await press(here)).headers.get('location'), target);
+});
+
 test('an empty value is no link', async () => {
   await shop.publish(
     'maybe',
@@ -232,6 +262,8 @@ test('a value must be a web address without credentials, of at most 1,500 charac
   }
   const { link } = await send({ 'Reset URL': `https://shop.test/${'x'.repeat(1_482)}` });
   assert.ok(link.length < 2_300, String(link.length));
+  assert.equal((await visit(link)).status, 200);
+  assert.equal((await press(link)).headers.get('location')?.length, 1_500);
   const { link: foreign } = await send({ 'Reset URL': 'http://bücher.test/ü?a=ä b' });
   const page = await visit(foreign);
   assert.match(page.text, /Continue to xn--bcher-kva\.test/);

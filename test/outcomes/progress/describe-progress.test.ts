@@ -80,6 +80,7 @@ test('each situation has its state', () => {
     [{ ...final, kind: 'bounced', cause: 'content' }, 'rejected, final'],
     [{ ...final, kind: 'bounced', cause: 'size' }, 'rejected, final'],
     [{ ...final, kind: 'bounced', cause: null }, 'rejected, final'],
+    [{ ...final, kind: 'bounced', cause: 'greylist' }, 'rejected, final'],
     [{ ...final, kind: 'expired' }, 'not-sent, final'],
     [{ ...final, kind: 'canceled' }, 'not-sent, final'],
     [{ ...final, kind: 'suppressed' }, 'not-sent, final'],

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { ComparableAddress } from '../../../src/base/values/email-address.ts';
 import type { AccountId, MessageId } from '../../../src/base/values/ids.ts';
@@ -272,6 +274,31 @@ test('a link has a bounded number of streams and requests', async () => {
   assert.deepEqual([...statuses], [200, 429]);
   const other = await linkOf(waiting, 'ada@people.test', asked);
   assert.equal((await read(other)).state, 'waiting');
+});
+
+test('streams that a client asks for and leaves at once take no places', async () => {
+  const url = new URL(await linkOf(waiting, 'ada@people.test', asked));
+  const head = `GET ${url.pathname} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`;
+  const leave = async (requests: number, leaveAtOnce: boolean): Promise<void> => {
+    const socket = connect(Number(url.port), url.hostname);
+    socket.write(head.repeat(requests));
+    if (!leaveAtOnce) await once(socket, 'data');
+    socket.end();
+    socket.destroy();
+    await once(socket, 'close');
+  };
+  for (let count = 0; count < 2 * statusLimits.streamsOfLink; count += 1) {
+    await leave(1, true);
+    await leave(1, false);
+  }
+  // The responses of the second and third wait for the first.
+  await leave(statusLimits.streamsOfLink, false);
+  await waitFor('a free place', async () => {
+    const stream = await EventStream.open(url.href);
+    const status = stream.response?.statusCode;
+    stream.close();
+    return status === 200;
+  });
 });
 
 test('a link of another account’s message shows nothing', async () => {

@@ -382,6 +382,11 @@ test('values that make a body too large are refused, and so is a body of 4 MiB',
   assert.deepEqual([status, body.errorName], [400, 'VALIDATION_FAILED']);
 });
 
+test('a burst of personalized messages of one account waits its turn', async () => {
+  const answers = await Promise.all(Array.from({ length: 60 }, () => post()));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+});
+
 test('files are sent as attachments or inline, and refused by the rules of the send operation', async () => {
   const logo = Buffer.from('\x89PNG\r\n\x1a\n and a picture', 'latin1').toString('base64');
   const pdf = Buffer.from(`%PDF-1.7\n${'A receipt. '.repeat(30_000)}`);

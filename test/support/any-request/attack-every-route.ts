@@ -64,7 +64,10 @@ export async function attackEveryRoute(
     }
   };
   const attempt = async (outgoing: AnyRequest, caller: CallerName, from: number): Promise<void> => {
-    const headers = { 'x-forwarded-for': attackerNetwork(sent), ...scene.callerHeaders(caller) };
+    const headers = {
+      'x-forwarded-for': attackerNetwork(sent),
+      ...scene.callerHeaders(caller, outgoing),
+    };
     try {
       const response = await exchangeRequest(scene.url, outgoing, headers, agent);
       const status = String(response?.status ?? 'none');

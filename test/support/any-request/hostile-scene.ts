@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import type { Database } from '../../../src/base/database/open-database.ts';
 import { accountTables } from '../account-first.ts';
-import { addKey } from '../api-key.ts';
+import { addKey, addSigningKey } from '../api-key.ts';
 import { type ManagedShop, openManagedShop } from '../management-client.ts';
 import { behindProxy } from '../raw-connection.ts';
 import { type Running, runWithHeap } from '../run-signalpost.ts';
@@ -13,11 +13,13 @@ import { serviceTokens } from '../service-tokens.ts';
 import { SessionWorld } from '../session-world.ts';
 import { getToken } from '../shop.ts';
 import { signIn } from '../sign-in.ts';
+import { signRequest } from '../sign-request.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { createTestDatabase } from '../test-database.ts';
-import type { TestService } from '../test-service.ts';
+import { type TestService, testKey } from '../test-service.ts';
 import { waitFor } from '../wait-for.ts';
 import type { Names } from './any-path.ts';
+import type { AnyRequest } from './any-request.ts';
 
 /** The heap limit of the process, and the limit of its total memory: threads and buffers aren't on the heap. */
 const heapMebibytes = 300;
@@ -30,7 +32,10 @@ export interface HostileScene {
   readonly url: string;
   readonly names: Names;
   /** The header fields of a caller. No caller may change anything in the account. */
-  callerHeaders(name: CallerName): Readonly<Record<string, string>>;
+  callerHeaders(
+    name: CallerName,
+    sent: Pick<AnyRequest, 'method' | 'target' | 'body'>,
+  ): Readonly<Record<string, string>>;
   /** Signs in again and gets new tokens, for runs that outlast them. */
   renewCallers(): Promise<void>;
   /** Row count and digest of each table of the account. */
@@ -58,6 +63,7 @@ export async function openHostileScene(): Promise<HostileScene> {
   await sql`insert into membership (account_id, person_id, role)
     values (${victim}, ${viewer.id}, 'viewer')`.execute(database.kysely);
   const key = await addKey(database, own.shop.id);
+  const signing = await addSigningKey(database, testKey, own.shop.id);
   await fill(owner, path);
   await fill(own.owner, own.path);
   // Not in the victim: the service checks domains in the background, which changes rows of their account.
@@ -82,7 +88,16 @@ export async function openHostileScene(): Promise<HostileScene> {
   return {
     url: address,
     names: await readNames(database),
-    callerHeaders: (name) => callers.get(name) ?? {},
+    callerHeaders: (name, { method, target, body }) => {
+      const url = address + target;
+      if (name !== 'key' || !target.startsWith('/ses') || !URL.canParse(url))
+        return callers.get(name) ?? {};
+      const { host: _, ...signed } = signRequest(
+        { method, url, body: body?.bytes() ?? '' },
+        signing,
+      );
+      return signed;
+    },
     renewCallers,
     readAccount: () => readAccount(database),
     async requireHealth() {

@@ -19,6 +19,10 @@ export function requireSoundAnswer(sent: AnyRequest, response: AnyAnswer): void 
     assert.ok(!isProgram(sent), `a page instead of JSON: ${where}`);
     return;
   }
+  if (sent.line.limit.path === '/ses' && type.startsWith('text/xml')) {
+    assert.match(text, /^<ErrorResponse .*<Code>\w+<\/Code>.*<\/ErrorResponse>$/s, where);
+    return;
+  }
   assert.match(type, /json/, `neither a page nor JSON: ${where}`);
   requireForm(sent, status, JSON.parse(text), where);
 }
@@ -49,10 +53,11 @@ function requireForm(sent: AnyRequest, status: number, body: Json, where: string
 const dropInForms: Readonly<Record<DropInName, readonly string[]>> = {
   resend: ['statusCode', 'name', 'message'],
   sendgrid: ['errors'],
+  ses: ['message'],
 };
 
 function isProgram({ line }: AnyRequest): boolean {
-  return /^\/(manage|ete|api|resend|sendgrid|token|revoke|introspect|intake|healthz|readyz)/.test(
+  return /^\/(manage|ete|api|resend|sendgrid|ses|token|revoke|introspect|intake|healthz|readyz)/.test(
     line.limit.path,
   );
 }

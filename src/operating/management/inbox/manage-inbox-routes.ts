@@ -60,8 +60,9 @@ const InboxMessageView = NamedObject('InboxMessage', {
  * @throws Problem for the inbox of an installation that doesn't capture mail
  */
 function inboxOf({ dependencies: { inbox, facts }, account }: OperationCall): InboxStore {
-  if (account !== undefined) return inbox.ofAccount(account.id);
-  if (facts.delivery === 'inbox') return inbox;
+  const captures = facts.delivery === 'inbox';
+  if (account !== undefined) return inbox.ofAccount(account.id, captures ? 'all' : 'tests');
+  if (captures) return inbox;
   throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
 }
 

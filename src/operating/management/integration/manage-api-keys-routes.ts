@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import {
   type ApiKey,
   type ApiKeyLimits,
@@ -16,6 +16,7 @@ import {
 } from '../../../accounts/access/issue-api-key.ts';
 import { keyScopes, permissions } from '../../../accounts/access/permission.ts';
 import { keyModes, personOf } from '../../../accounts/access/principal.ts';
+import { SigningSecrets } from '../../../accounts/access/signing-secrets.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import {
   NamedObject,
@@ -49,12 +50,17 @@ const ApiKeyView = NamedObject('ApiKey', {
   createdAt: Time('When it was created.'),
   expiresAt: Nullable(Time('When it expires.')),
   lastUsedAt: Nullable(Time('When it was last used, to the minute.')),
+  canSign: Type.Boolean({
+    description: 'It has a secret access key, with which Amazon’s SDKs sign requests.',
+  }),
   replacedBy: Nullable({ ...Uuid, description: 'The key that replaced it.' }),
 });
 
 const NewApiKeyView = NamedObject('NewApiKey', {
   id: Uuid,
   key: Text('Shown only once.'),
+  accessKeyId: Nullable(Text('Null for keys that can’t sign.')),
+  secretAccessKey: Nullable(Text('Shown only once. Null for keys that can’t sign.')),
 });
 
 export const listApiKeys = defineList({
@@ -106,6 +112,12 @@ export const createApiKey = defineOperation({
           'Templates that the key may send with. Default: all. A key limited to templates can only have the scopes of the send, status and list operations.',
       }),
     ),
+    signing: Type.Optional(
+      Type.Boolean({
+        description:
+          'Also create a secret access key, with which Amazon’s SDKs sign requests to `/ses`. Default: false.',
+      }),
+    ),
   }),
   answer: NewApiKeyView,
   status: 201,
@@ -117,6 +129,7 @@ export const createApiKey = defineOperation({
       expiresInDays,
       networks = null,
       templates = null,
+      signing,
     } = call.body;
     await requireOwnScopes(call, scopes);
     return inTransaction(call, async (transaction) => {
@@ -129,6 +142,7 @@ export const createApiKey = defineOperation({
         templates,
         accountId: call.params.accountId,
         createdBy: personOf(actorOf(call)),
+        signing: signing === true ? new SigningSecrets(call.dependencies.key) : undefined,
         expiresAt:
           expiresInDays === undefined ? undefined : new Date(clock.now() + expiresInDays * dayMs),
       });
@@ -142,7 +156,7 @@ export const rotateApiKey = defineOperation({
   confirmed: true,
   summary: 'Replace an API key',
   description:
-    'Creates a key with the same name, scopes and limits. The new key is shown once, and the old one expires after the overlap.',
+    'Creates a key with the same name, scopes and limits, which can sign if the old one can. The new key is shown once, and the old one expires after the overlap.',
   body: StrictObject({
     overlapHours: Type.Optional(
       Type.Integer({
@@ -157,7 +171,7 @@ export const rotateApiKey = defineOperation({
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       const { keyId, accountId } = call.params;
-      const { clock } = call.dependencies;
+      const { clock, key } = call.dependencies;
       const now = clock.now();
       const old = await readLiveApiKey(transaction, accountId, keyId, now);
       if (old === undefined) throw notFound('API key');
@@ -166,6 +180,7 @@ export const rotateApiKey = defineOperation({
         accountId,
         old,
         overlapHours: call.body.overlapHours ?? 24,
+        secrets: new SigningSecrets(key),
         createdBy: personOf(actorOf(call)),
         now,
       });
@@ -211,10 +226,17 @@ async function recordCreation(
   transaction: DatabaseTransaction,
   { name, mode, scopes }: Pick<ApiKey, 'mode' | 'name' | 'scopes'>,
   created: CreatedApiKey,
-): Promise<{ readonly id: string; readonly key: string }> {
+): Promise<Static<typeof NewApiKeyView>> {
   if (created.problem !== undefined)
     throw invalidField(created.problem.field, created.problem.reason);
   const detail = { name, mode, scopes: scopes.join(' ') };
   await recordAudit(call, transaction, 'api_key_created', created.id, detail);
-  return { id: created.id, key: created.text };
+  const { id, text, signing } = created;
+  const { accessKeyId, secretAccessKey } = signing ?? {};
+  return {
+    id,
+    key: text,
+    accessKeyId: accessKeyId ?? null,
+    secretAccessKey: secretAccessKey ?? null,
+  };
 }
