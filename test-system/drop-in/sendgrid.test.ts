@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import defaultClient from '@sendgrid/client';
 import defaultMail from '@sendgrid/mail';
+import { removeApiKey } from '../../src/accounts/access/api-key-store.ts';
 import { sendgrid as dropIn } from '../../src/drop-in/sendgrid/sendgrid.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { type CapturedMail, readInbox } from '../../test/support/inbox-client.ts';
 import { readSentMail } from '../../test/support/read-mail.ts';
-import { addSender, publishShopTemplate } from '../../test/support/shop.ts';
+import { sendRequest } from '../../test/support/send-request.ts';
+import { addSender, publishShopTemplate, saveShop } from '../../test/support/shop.ts';
 import { openTestShop } from '../../test/support/test-shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
@@ -396,3 +398,228 @@ for (const [what, members, pattern, expected = 400] of refusals)
     assert.equal(status, expected);
     assert.equal(error?.message.toLowerCase().startsWith(error.field?.toLowerCase() ?? '?'), true);
   });
+
+test('suppressed addresses are listed by page, read, removed and added', async () => {
+  const reasons = { bounces: 'hard_bounce', blocks: 'manual', spam_reports: 'complaint' };
+  const times = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-03T00:00:00Z'];
+  for (const reason of Object.values(reasons))
+    for (const [index, time] of times.entries())
+      await database.pool.query(
+        'insert into suppression (account_id, address, reason, created_at) values ($1, $2, $3, $4)',
+        [shop.id, `${reason}-${index}@list.test`, reason, time],
+      );
+  await database.pool.query(
+    `insert into suppression (account_id, address, reason, expires_at)
+     values ($1, 'expired@list.test', 'hard_bounce', now() - interval '1 minute')`,
+    [shop.id],
+  );
+  const more = {
+    bounces: { reason: 'The address bounced permanently.', status: '5.0.0' },
+    blocks: { reason: 'The address was suppressed by hand.', status: '5.7.1' },
+    spam_reports: { ip: '' },
+  };
+  for (const [name, reason] of Object.entries(reasons)) {
+    const path = `/v3/suppression/${name}`;
+    const list = async (qs: object) => {
+      const [, body] = await client.request({ method: 'GET', url: path, qs });
+      return body.map(({ email }: { readonly email: string }) => email);
+    };
+    const emails = [2, 1, 0].map((index) => `${reason}-${index}@list.test`);
+    assert.deepEqual(await list({}), emails);
+    assert.deepEqual(await list({ limit: 1, offset: 1 }), emails.slice(1, 2));
+    const second = Date.parse(times[1] as string) / 1_000;
+    assert.deepEqual(await list({ start_time: second, end_time: second }), emails.slice(1, 2));
+    assert.deepEqual(await list({ end_time: second - 1 }), emails.slice(2));
+    const one = `${path}/${encodeURIComponent(emails[1] as string)}`;
+    const [, entry] = await client.request({ method: 'GET', url: one });
+    const described = more[name as keyof typeof more];
+    assert.deepEqual(entry, [{ created: second, email: emails[1], ...described }]);
+    const [removed, nothing] = await client.request({ method: 'DELETE', url: one });
+    assert.deepEqual([removed.statusCode, nothing], [204, '']);
+    assert.deepEqual((await client.request({ method: 'GET', url: one }))[1], []);
+    assert.equal((await errorsOf(client.request({ method: 'DELETE', url: one })))[0], 404);
+    assert.deepEqual(await list({}), [emails[0], emails[2]]);
+    for (const qs of [{ limit: 501 }, { offset: -1 }, { start_time: 'x' }, { page: 1 }]) {
+      const [status, error] = await errorsOf(client.request({ method: 'GET', url: path, qs }));
+      assert.deepEqual([status, error?.field], [400, Object.keys(qs)[0]]);
+    }
+  }
+  const global = '/v3/asm/suppressions/global';
+  const added = ['Test1@global.test', 'test2@global.test'];
+  const [created, answer] = await client.request({
+    method: 'POST',
+    url: global,
+    body: { recipient_emails: added },
+  });
+  assert.equal(created.statusCode, 201);
+  assert.deepEqual(answer, { recipient_emails: ['test1@global.test', 'test2@global.test'] });
+  const [, list] = await client.request({ method: 'GET', url: '/v3/suppression/unsubscribes' });
+  assert.deepEqual(list.map(({ email }: { readonly email: string }) => email).sort(), [
+    'test1@global.test',
+    'test2@global.test',
+  ]);
+  const one = `${global}/test1@global.test`;
+  const read = async () => (await client.request({ method: 'GET', url: one }))[1];
+  assert.deepEqual(await read(), { recipient_email: 'test1@global.test' });
+  const [status, error] = await errorsOf(sgMail.send(messageTo('test1@global.test')));
+  assert.deepEqual([status, error?.field], [400, 'personalizations[0].to']);
+  assert.equal((await client.request({ method: 'DELETE', url: one }))[0].statusCode, 204);
+  assert.deepEqual(await read(), {});
+  await sgMail.send(messageTo('test1@global.test'));
+  for (const body of [{}, { recipient_emails: ['nobody'] }, { recipient_emails: 'a@b.test' }]) {
+    const [refused, why] = await errorsOf(client.request({ method: 'POST', url: global, body }));
+    assert.equal(refused, 400);
+    assert.match(why?.field ?? '', /^recipient_emails/);
+  }
+  const { rows } = await database.pool.query(
+    `select kind, count(*)::int from audit_event where kind like 'suppression%' group by kind order by kind`,
+  );
+  assert.deepEqual(rows, [
+    { kind: 'suppression_created', count: 2 },
+    { kind: 'suppression_removed', count: 4 },
+  ]);
+});
+
+test('a suppressed personalization is left out and named; all suppressed are an error', async () => {
+  const personalizations = [
+    { to: [{ email: 'let@partial.test' }] },
+    { to: [{ email: 'suppressed@simulator.test' }] },
+  ];
+  const url = '/v3/mail/send';
+  const body = {
+    personalizations,
+    from: { email: from },
+    subject: 'Some',
+    content: [{ type: 'text/plain', value: 'Some' }],
+  };
+  const [response, answer]: [{ readonly statusCode: number }, { readonly errors: Errors }] =
+    await client.request({ method: 'POST', url, body });
+  assert.equal(response.statusCode, 202);
+  const [error]: Errors = answer.errors;
+  assert.equal(error?.field, 'personalizations[1].to');
+  assert.match(error?.message ?? '', /^Personalizations\[1\]\.to is suppressed/);
+  await mailTo('let@partial.test');
+  const all = { ...body, personalizations: [personalizations[1], personalizations[1]] };
+  const [status] = await errorsOf(client.request({ method: 'POST', url, body: all }));
+  assert.equal(status, 400);
+  const invalid = { ...body, from: { email: 'new@shop.test' } };
+  assert.equal((await errorsOf(client.request({ method: 'POST', url, body: invalid })))[0], 403);
+});
+
+test('an Idempotency-Key sends each personalization once', async () => {
+  const headers = { 'Idempotency-Key': 'welcome/123' };
+  const body = {
+    personalizations: [{ to: [{ email: 'a@once.test' }] }, { to: [{ email: 'b@once.test' }] }],
+    from: { email: from },
+    subject: 'Once',
+    content: [{ type: 'text/plain', value: 'Once' }],
+  };
+  const send = (changed: object = {}) =>
+    client.request({
+      method: 'POST',
+      url: '/v3/mail/send',
+      headers,
+      body: { ...body, ...changed },
+    });
+  const [first] = await send();
+  const [second] = await send();
+  assert.equal(second.headers['x-message-id'], first.headers['x-message-id']);
+  await mailTo('b@once.test');
+  assert.equal((await readInbox(service.url, '?to=a@once.test')).length, 1);
+  const [status, error] = await errorsOf(send({ subject: 'Twice' }));
+  assert.equal(status, 422);
+  assert.match(error?.message ?? '', /^The idempotency key was used with another request/);
+});
+
+test('personalizations are bounded in number, size and depth', async () => {
+  const send = (body: object) =>
+    errorsOf(client.request({ method: 'POST', url: '/v3/mail/send', body }));
+  const to = [{ email: 'x@sendgrid.test' }];
+  const base = { from: { email: from }, subject: 'x' };
+  const many = (count: number) => Array.from({ length: count }, () => ({ to }));
+  const content = [{ type: 'text/html', value: 'x'.repeat(100_000) }];
+  const large = await send({ ...base, content, personalizations: many(700) });
+  assert.deepEqual([large[0], large[1]?.field], [400, 'personalizations']);
+  assert.match(large[1]?.message ?? '', /need more than 64 MiB/);
+  const small = [{ type: 'text/html', value: 'x' }];
+  const count = await send({ ...base, content: small, personalizations: many(1_001) });
+  assert.deepEqual([count[0], count[1]?.field], [400, 'personalizations']);
+  let nested: unknown = 'x';
+  for (let depth = 0; depth < 5_000; depth += 1) nested = [nested];
+  const deep = { to, dynamic_template_data: { nested } };
+  const [status, error] = await send({ ...base, template_id: 't-0001', personalizations: [deep] });
+  assert.deepEqual([status, error?.field], [400, 'personalizations[0].dynamic_template_data']);
+});
+
+test('keys are checked as everywhere: missing, wrong, revoked, and without the permission', async () => {
+  const send = (text: string) => errorsOf(sdkWith(text).sgMail.send(messageTo('x@sendgrid.test')));
+  assert.equal((await send('SG.123'))[0], 401);
+  const none = await sendRequest(`${url}/v3/mail/send`, { method: 'POST', body: '{' });
+  assert.equal(none.status, 401);
+  assert.deepEqual(none.body.errors, [
+    { message: 'The request has no API key.', field: null, help: null },
+  ]);
+  const sender = await addKey(database, shop.id, { scopes: ['messages:send'] });
+  assert.equal((await send(sender))[0], 403);
+  const bound = sdkWith(sender).client;
+  for (const path of ['/v3/suppression/bounces', '/v3/user/scheduled_sends/46100-x'])
+    assert.equal((await errorsOf(bound.request({ method: 'GET', url: path })))[0], 403);
+  const reader = sdkWith(await addKey(database, shop.id, { scopes: ['suppressions:read'] })).client;
+  const path = '/v3/asm/suppressions/global';
+  const body = { recipient_emails: ['a@b.test'] };
+  assert.equal((await errorsOf(reader.request({ method: 'POST', url: path, body })))[0], 403);
+  assert.deepEqual((await reader.request({ method: 'GET', url: `${path}/a@b.test` }))[1], {});
+  const revoked = await addKey(database, shop.id, { scopes: dropIn.scopes });
+  assert.equal((await errorsOf(sdkWith(revoked).sgMail.send(messageTo('nobody'))))[0], 400);
+  const { rows } = await database.pool.query('select id from api_key order by id desc limit 1');
+  assert.equal(await removeApiKey(database.kysely, shop.id, rows[0]?.id), true);
+  await waitFor('the key to be gone', async () => {
+    const [status] = await errorsOf(sdkWith(revoked).sgMail.send(messageTo('nobody')));
+    return status === 401;
+  });
+  const foreign = sdkWith(await addKey(database, await saveShop(database, { id: '46200' })));
+  assert.equal((await errorsOf(foreign.sgMail.send(messageTo('x@sendgrid.test'))))[0], 403);
+  const [, mine] = await client.request({ method: 'POST', url: '/v3/mail/batch' });
+  const batch = `/v3/mail/batch/${mine.batch_id}`;
+  assert.equal((await errorsOf(foreign.client.request({ method: 'GET', url: batch })))[0], 400);
+});
+
+test('malformed and oversized bodies, and unknown members, are refused in SendGrid’s form', async () => {
+  const post = async (body: string) => {
+    const { status, body: answer } = await sendRequest(`${url}/v3/mail/send`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body,
+    });
+    return [status, (answer.errors as Errors)[0]?.message];
+  };
+  assert.deepEqual(await post('{'), [400, 'The body is not valid JSON.']);
+  assert.deepEqual(await post('[]'), [400, 'Must be an object.']);
+  const large = JSON.stringify({ subject: 'x'.repeat(300_000) });
+  assert.match(String((await post(large))[1]), /larger than 256 KiB/);
+  const unknown = JSON.stringify({ personalizations: [{ to: [], tags: 1 }], priority: 1 });
+  assert.deepEqual(await post(unknown), [400, 'Priority isn’t known to Signalpost; remove it.']);
+  const inside = JSON.stringify({ personalizations: [{ to: [], tags: 1 }] });
+  assert.match(String((await post(inside))[1]), /^Personalizations\[0\]\.tags isn’t known/);
+});
+
+test('each other call of the SDK’s documentation is answered in SendGrid’s form, naming it', async () => {
+  for (const [method, path] of [
+    ['GET', '/v3/api_keys'],
+    ['GET', '/v3/user/scheduled_sends'],
+    ['PATCH', '/v3/user/scheduled_sends/1'],
+    ['GET', '/v3/suppression/invalid_emails'],
+    ['DELETE', '/v3/suppression/bounces'],
+    ['GET', '/v3/asm/groups'],
+    ['GET', '/v3/asm/suppressions'],
+    ['GET', '/v3/templates'],
+    ['GET', '/v3/stats'],
+    ['GET', '/v3/messages'],
+    ['POST', '/v3/marketing/contacts'],
+    ['GET', '/v3/whitelabel/domains'],
+  ] as const) {
+    const [status, error] = await errorsOf(client.request({ method, url: path }));
+    assert.equal(status, 404);
+    assert.equal(error?.message, `${method} ${path} isn’t supported by Signalpost.`);
+  }
+});

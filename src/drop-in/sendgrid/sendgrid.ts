@@ -19,6 +19,7 @@ import { describeError } from '../provider/drop-in-routes.ts';
 import { MemberTable, mapped, supported } from '../provider/members.ts';
 import { checkUnsent, forEach, readJson, sendMessage } from '../provider/send-messages.ts';
 import { mailNames, readMail, type SendGridMail, sentMembers } from './sendgrid-mails.ts';
+import { suppressionCalls } from './sendgrid-suppressions.ts';
 
 const smallBodyBytes = 4 * 1_024;
 
@@ -59,6 +60,7 @@ const calls: readonly DropInCall[] = [
     path: '/v3/mail/batch/:batchId',
     summary: 'check a batch ID',
     permission: 'messages:send',
+    query: [],
     answer: async (request) => ({ status: 200, body: { batch_id: batchIdOf(request) } }),
   },
   {
@@ -75,6 +77,7 @@ const calls: readonly DropInCall[] = [
     path: '/v3/user/scheduled_sends/:batchId',
     summary: 'read whether a batch is canceled, moments later',
     permission: 'messages:read',
+    query: [],
     answer: async (request) => {
       const batchId = batchIdOf(request);
       const isCanceled = await findCanceled(request, batchId);
@@ -88,6 +91,7 @@ const calls: readonly DropInCall[] = [
     permission: 'queue:control',
     answer: restoreBatch,
   },
+  ...suppressionCalls,
 ];
 
 /** SendGrid's API (https://www.twilio.com/docs/sendgrid/api-reference), as version 8 of its SDK calls it. */
@@ -98,7 +102,14 @@ export const sendgrid: DropIn = {
   keyOf: ({ authorization = '' }) => /^bearer +(?:SG\.)?(\S+) *$/i.exec(authorization)?.[1],
   calls,
   describeError: describeSendGridError,
-  scopes: ['messages:send', 'messages:send-content', 'messages:read', 'queue:control'],
+  scopes: [
+    'messages:send',
+    'messages:send-content',
+    'messages:read',
+    'queue:control',
+    'suppressions:read',
+    'suppressions:write',
+  ],
   environment: (url, key) => ({ SENDGRID_API_KEY: `SG.${key}`, SENDGRID_BASE_URL: url }),
 };
 
