@@ -140,7 +140,7 @@ const mailMembers = new MemberTable({
   ip_pool_name: refused('isn’t supported, because Signalpost has no IP pools'),
 });
 
-export const sentMembers = {
+export const mailSendMembers = {
   '': mailMembers,
   'personalizations[]': personalizationMembers,
   'content[]': contentMembers,
@@ -192,7 +192,7 @@ export interface SendGridMail {
  * @param isBatch whether a batch ID is one of the account
  * @throws Fault VALIDATION_FAILED with SendGrid's members
  */
-export function readMail(
+export function readMailSend(
   { value, contents }: Pick<BodyJson, 'value' | 'contents'>,
   isBatch: (id: string) => boolean,
 ): SendGridMail {
@@ -434,7 +434,13 @@ function readTracking(given: Members, details: FaultDetail[]) {
   return { trackOpens: on.has('open_tracking'), trackClicks: on.has('click_tracking') };
 }
 
-const wrapped = /^\{\{\s*([^{}]*[^{}\s])\s*\}\}$/;
+/** `name` of `{{name}}`, the wrappers that the SDK adds by default. */
+function unwrap(text: string): string | undefined {
+  const name = text.slice(2, -2).trim();
+  const isWrapped = text.startsWith('{{') && text.endsWith('}}');
+  return isWrapped && name !== '' && !/[{}]/.test(name) ? name : undefined;
+}
+
 /** Lists and objects of templates are less deep. */
 const maxDepth = 8;
 
@@ -456,7 +462,7 @@ function readValues(
   if (substitutions === undefined && data === undefined) return undefined;
   const values = new Map<string, unknown>();
   for (const [name, text] of Object.entries(substitutions ?? {})) {
-    const [, inside] = wrapped.exec(name) ?? [];
+    const inside = unwrap(name);
     if (inside !== undefined) values.set(inside, text);
     else
       details.push({

@@ -18,7 +18,7 @@ import {
 import { describeError } from '../provider/drop-in-routes.ts';
 import { MemberTable, mapped, supported } from '../provider/members.ts';
 import { checkUnsent, forEach, readJson, sendMessage } from '../provider/send-messages.ts';
-import { mailNames, readMail, type SendGridMail, sentMembers } from './sendgrid-mails.ts';
+import { mailNames, mailSendMembers, readMailSend, type SendGridMail } from './sendgrid-mails.ts';
 import { suppressionCalls } from './sendgrid-suppressions.ts';
 
 const smallBodyBytes = 4 * 1_024;
@@ -39,7 +39,7 @@ const calls: readonly DropInCall[] = [
     permission: 'messages:send',
     bodyBytes: sendBodyBytes,
     withAttachments: true,
-    members: sentMembers,
+    members: mailSendMembers,
     names: mailNames(0),
     answer: sendMail,
   },
@@ -150,7 +150,7 @@ const attachmentPlaces = {
 async function sendMail(request: DropInRequest): Promise<DropInAnswer> {
   const { services, admission, headers, body, span } = request;
   const json = readJson(request, attachmentPlaces);
-  const mail = readMail(json, (id) => isBatchOf(request, id));
+  const mail = readMailSend(json, (id) => isBatchOf(request, id));
   const { isSandboxed, messages } = mail;
   const [first] = messages;
   // A request with several emails takes the slot of a batch, which has them elsewhere.
