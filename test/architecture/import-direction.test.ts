@@ -59,6 +59,7 @@ const districts: Readonly<Record<string, readonly (string | readonly string[])[]
     'webhook',
   ],
   'drop-in': ['provider', 'resend', 'sendgrid', 'ses'],
+  outbox: ['source', 'reader'],
   operating: ['move', 'change', 'manifest', 'demo-data', 'management', 'config', 'command'],
 };
 

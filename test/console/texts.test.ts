@@ -6,6 +6,7 @@ import { auditTexts } from '../../console/src/texts/en/audit.en.ts';
 import { destinationsTexts } from '../../console/src/texts/en/destinations.en.ts';
 import { domainsTexts } from '../../console/src/texts/en/domains.en.ts';
 import { editorTexts } from '../../console/src/texts/en/editor.en.ts';
+import { inboxTexts } from '../../console/src/texts/en/inbox.en.ts';
 import { integrationsTexts } from '../../console/src/texts/en/integrations.en.ts';
 import { processesTexts } from '../../console/src/texts/en/processes.en.ts';
 import { repliesTexts } from '../../console/src/texts/en/replies.en.ts';
@@ -27,6 +28,7 @@ test('every text of a file is in the catalog, and no two files use the same name
     ...destinationsTexts,
     ...domainsTexts,
     ...editorTexts,
+    ...inboxTexts,
     ...integrationsTexts,
     ...processesTexts,
     ...repliesTexts,
