@@ -30,7 +30,12 @@ const Address = Type.Object(
 const Addresses = Type.Array(Address, { maxItems: 150 });
 /** Seconds since the epoch, up to the year 9999. */
 const Seconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799 });
-const Switch = Type.Unsafe<{ readonly enable?: boolean | null }>({
+interface Setting {
+  readonly enable?: boolean | null;
+  readonly enable_text?: unknown;
+  readonly substitution_tag?: unknown;
+}
+const Switch = Type.Unsafe<Setting>({
   type: 'object',
   properties: { enable: { type: ['boolean', 'null'] } },
 });
@@ -62,23 +67,8 @@ const personalizationMembers = new MemberTable({
 });
 
 const trackingMembers = new MemberTable({
-  click_tracking: mapped(
-    Type.Unsafe<{ readonly enable?: boolean; readonly enable_text?: boolean }>({
-      type: 'object',
-      properties: { enable: { type: 'boolean' }, enable_text: { type: 'boolean' } },
-    }),
-    'tracks links of the HTML; `enable_text` is refused',
-  ),
-  open_tracking: mapped(
-    Type.Unsafe<{ readonly enable?: boolean; readonly substitution_tag?: string | null }>({
-      type: 'object',
-      properties: {
-        enable: { type: 'boolean' },
-        substitution_tag: { type: ['string', 'null'] },
-      },
-    }),
-    'adds its image at the end; `substitution_tag` is refused',
-  ),
+  click_tracking: mapped(Switch, 'tracks links of the HTML; `enable_text` is refused'),
+  open_tracking: mapped(Switch, 'adds its image at the end; `substitution_tag` is refused'),
   subscription_tracking: mapped(
     Switch,
     `${cannotBeOn}; the service writes its own unsubscribe headers`,
@@ -427,7 +417,7 @@ function readTracking(given: Members, details: FaultDetail[]) {
   const place = 'tracking_settings.';
   const on = readSettings(trackingMembers, given, place, details);
   const { click_tracking: clicks, open_tracking: opens } = trackingMembers.read(given, place);
-  if (clicks?.enable_text === true)
+  if ((clicks?.enable_text ?? false) !== false)
     details.push({ field: `${place}click_tracking.enable_text`, reason: 'isn’t supported' });
   if ((opens?.substitution_tag ?? '') !== '')
     details.push({ field: `${place}open_tracking.substitution_tag`, reason: 'isn’t supported' });
