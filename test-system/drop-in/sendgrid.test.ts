@@ -524,6 +524,27 @@ test('a suppressed personalization is left out and named; all suppressed are an 
   assert.equal((await errorsOf(client.request({ method: 'POST', url, body: invalid })))[0], 403);
 });
 
+test('a quota that ends within a request is an error that says how many were sent', async () => {
+  const id = await saveShop(database, { id: '46201', quota: { perHour: 2, perDay: undefined } });
+  await addSender(database, id, from);
+  const { client: limited } = sdkWith(await addKey(database, id));
+  const body = {
+    personalizations: [1, 2, 3].map((number) => ({ to: [{ email: `${number}@quota.test` }] })),
+    from: { email: from },
+    subject: 'Some',
+    content: [{ type: 'text/plain', value: 'Some' }],
+  };
+  const [status, error] = await errorsOf(
+    limited.request({ method: 'POST', url: '/v3/mail/send', body }),
+  );
+  assert.equal(status, 429);
+  assert.match(error?.field ?? '', /^personalizations\[\d\]$/);
+  assert.match(
+    error?.message ?? '',
+    / wasn’t sent, but 2 of 3 were: The account has reached its quota/,
+  );
+});
+
 test('an Idempotency-Key sends each personalization once', async () => {
   const headers = { 'Idempotency-Key': 'welcome/123' };
   const body = {
