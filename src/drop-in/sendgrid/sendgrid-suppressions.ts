@@ -74,55 +74,40 @@ export const suppressionCalls: readonly DropInCall[] = [
     members: { '': addedMembers },
     answer: addGlobal,
   },
-  {
-    method: 'GET',
-    path: `${globalPath}/:email`,
-    summary: 'read whether an address is unsubscribed',
-    permission: 'suppressions:read',
-    query: [],
-    answer: async (request) => {
-      const entry = await readOne(request, 'unsubscribe');
-      return { status: 200, body: entry === undefined ? {} : { recipient_email: entry.address } };
-    },
-  },
-  {
-    method: 'DELETE',
-    path: `${globalPath}/:email`,
-    summary: 'subscribe an address again',
-    permission: 'suppressions:write',
-    answer: (request) => remove(request, 'unsubscribe'),
-  },
 ];
 
 function callsOf(list: SuppressionList): DropInCall[] {
   const { name, reason, what } = list;
   const path = `/v3/suppression/${name}`;
-  const page: DropInCall = {
-    method: 'GET',
-    path,
-    summary: `list ${what}, newest first`,
-    permission: 'suppressions:read',
-    query: ['start_time', 'end_time', 'limit', 'offset', 'email'],
-    answer: (request) => readPage(request, list),
-  };
-  // Single addresses are in the global list.
-  if (name === 'unsubscribes') return [page];
+  const isGlobal = name === 'unsubscribes';
+  const one = `${isGlobal ? globalPath : path}/:email`;
   return [
-    page,
     {
       method: 'GET',
-      path: `${path}/:email`,
+      path,
+      summary: `list ${what}, newest first`,
+      permission: 'suppressions:read',
+      query: ['start_time', 'end_time', 'limit', 'offset', 'email'],
+      answer: (request) => readPage(request, list),
+    },
+    {
+      method: 'GET',
+      path: one,
       summary: `read one of the ${what}`,
       permission: 'suppressions:read',
       query: [],
       answer: async (request) => {
-        const entry = await readOne(request, reason);
-        return { status: 200, body: entry === undefined ? [] : [view(entry, list)] };
+        const entries = await readOne(request, reason);
+        const found = entries.map(({ address }) => ['recipient_email', address]);
+        const body = isGlobal
+          ? Object.fromEntries(found)
+          : entries.map((entry) => view(entry, list));
+        return { status: 200, body };
       },
     },
     {
       method: 'DELETE',
-      path: `${path}/:email`,
+      path: one,
       summary: `remove one of the ${what}`,
       permission: 'suppressions:write',
       answer: (request) => remove(request, reason),
@@ -172,15 +157,13 @@ function addressOf({ params }: DropInRequest): ComparableAddress {
   return parseSuppressedAddress(params.email, 'email');
 }
 
-async function readOne(
-  request: DropInRequest,
-  reason: SuppressionReason,
-): Promise<Suppression | undefined> {
+/** The entry of an address, unless it has expired. */
+async function readOne(request: DropInRequest, reason: SuppressionReason): Promise<Suppression[]> {
   const { services, admission } = request;
   const { kysely } = services.database;
   const entries = await readSuppressions(kysely, admission.account.id, addressOf(request));
   const now = services.clock.now();
-  return entries.find(
+  return entries.filter(
     (entry) =>
       entry.reason === reason && (entry.expiresAt === null || entry.expiresAt.getTime() > now),
   );
