@@ -5,10 +5,11 @@ import type { DropIn, DropInServices } from './provider/drop-in.ts';
 import type { DropInName } from './provider/drop-in-names.ts';
 import { limitsOf, registerDropIn } from './provider/drop-in-routes.ts';
 import { resend } from './resend/resend.ts';
+import { sendgrid } from './sendgrid/sendgrid.ts';
 import { ses } from './ses/ses.ts';
 
 /** The APIs of other providers that the service speaks, each under its own prefix. */
-export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend, postmark, ses };
+export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend, postmark, sendgrid, ses };
 
 /** The limits of their routes. */
 export const dropInLimits: readonly RouteLimit[] = Object.values(dropIns).flatMap(limitsOf);

@@ -102,3 +102,28 @@ export async function readSuppressions(
     select address, reason, message_id as "messageId", created_at as "createdAt", expires_at as "expiresAt"
     from suppression where account_id = ${accountId} and address = ${address} order by reason`;
 }
+
+/** A numbered page of entries. */
+export interface SuppressionRange {
+  readonly reason: SuppressionReason;
+  /** When they were created, `until` excluded. */
+  readonly from?: Date | undefined;
+  readonly until?: Date | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A page of an account's entries, newest first, without expired ones. Skipping many takes time. */
+export async function readSuppressionRange(
+  kysely: Kysely,
+  accountId: AccountId,
+  { reason, from, until, offset, limit }: SuppressionRange,
+): Promise<Suppression[]> {
+  return await allRows<Suppression>(kysely)`
+    select address, reason, message_id as "messageId", created_at as "createdAt", expires_at as "expiresAt"
+    from suppression
+    where account_id = ${accountId} and reason = ${reason} and (expires_at is null or expires_at > now())
+      and created_at >= ${from?.toISOString() ?? '-infinity'}::timestamptz
+      and created_at < ${until?.toISOString() ?? 'infinity'}::timestamptz
+    order by created_at desc, address desc limit ${limit} offset ${offset}`;
+}

@@ -89,7 +89,8 @@ async function respond(
 }
 
 function write(exchange: Exchange, { status, body, contentType, headers }: DropInAnswer): void {
-  const text = contentType === undefined ? JSON.stringify(body) : String(body);
+  const text =
+    contentType === undefined && body !== undefined ? JSON.stringify(body) : String(body ?? '');
   exchange.answer(status, text, headers, contentType);
 }
 

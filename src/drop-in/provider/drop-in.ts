@@ -59,7 +59,7 @@ export interface DropInRequest {
 
 export interface DropInAnswer {
   readonly status: number;
-  /** JSON, or the text of another content type. */
+  /** JSON, or the text of another content type; undefined: none. */
   readonly body: unknown;
   /** Undefined: JSON. */
   readonly contentType?: string;

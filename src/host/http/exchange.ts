@@ -148,9 +148,12 @@ export class Exchange {
     this.#release();
     const response = this.#response;
     const { log, route, transport, crossOrigin, closing, unsent } = this.#context;
-    const head = ['x-request-id', this.id, 'content-type', contentType];
+    const head = ['x-request-id', this.id];
     const bytes = Buffer.byteLength(text);
-    head.push('content-length', String(bytes), ...transport, ...headers);
+    if (bytes > 0) head.push('content-type', contentType);
+    // RFC 9110 section 8.6: an answer without content by its status has no length.
+    if (status !== 204) head.push('content-length', String(bytes));
+    head.push(...transport, ...headers);
     if (crossOrigin !== undefined) head.push(...crossOrigin.headersFor(this.request));
     if (closing() || this.#closeAfterAnswer || !drainBody(this.request))
       head.push('connection', 'close');

@@ -53,11 +53,12 @@ function requireForm(sent: AnyRequest, status: number, body: Json, where: string
 const dropInForms: Readonly<Record<DropInName, readonly string[]>> = {
   resend: ['statusCode', 'name', 'message'],
   postmark: ['ErrorCode', 'Message'],
+  sendgrid: ['errors'],
   ses: ['message'],
 };
 
 function isProgram({ line }: AnyRequest): boolean {
-  return /^\/(manage|ete|api|resend|postmark|ses|token|revoke|introspect|intake|healthz|readyz)/.test(
+  return /^\/(manage|ete|api|resend|postmark|sendgrid|ses|token|revoke|introspect|intake|healthz|readyz)/.test(
     line.limit.path,
   );
 }
