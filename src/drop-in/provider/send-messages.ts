@@ -99,15 +99,21 @@ async function toAdmitted(
   };
 }
 
+/** In linear time, which no pattern for both ends has. */
+function withoutOuterDashes(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (text[start] === '-') start += 1;
+  while (end > start && text[end - 1] === '-') end -= 1;
+  return text.slice(start, end);
+}
+
 /** The template with a provider's ID or alias: as it is here, or as `signalpost import` writes it. */
 export async function findTemplate(
   { services, admission }: DropInRequest,
   text: string,
 ): Promise<string> {
-  const imported = text
-    .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .toLowerCase();
+  const imported = withoutOuterDashes(text.replaceAll(/[^A-Za-z0-9_-]+/g, '-')).toLowerCase();
   for (const candidate of [text, imported]) {
     const id = parseTemplateId(candidate);
     const finding = id && services.templates.published(admission.account.id, id);

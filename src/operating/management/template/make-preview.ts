@@ -125,14 +125,16 @@ function overrideNodes(text: string, compiled: CompiledTemplate) {
 }
 
 /** Such as “Reset URL” or “magicLink”. */
-const oneTimeLink =
-  /^(?=.*(?:link|url|uri))(?=.*(?:reset|magic|confirm|verif|log ?-?_?in|sign ?-?_?in|activat|invit|accept|password))/i;
+const oneTimeLink = [
+  /link|url|uri/i,
+  /reset|magic|confirm|verif|log ?-?_?in|sign ?-?_?in|activat|invit|accept|password/i,
+];
 
 /** Fields that look like one-time links, which scanners would use up. */
 function guardHints(fields: Preview['fields'], settings: VersionContent['fields'] = {}): Hint[] {
   const guards = guardsOf(settings) ?? {};
   return fields
-    .filter(({ name, kind }) => kind === undefined && oneTimeLink.test(name))
+    .filter(({ name, kind }) => kind === undefined && oneTimeLink.every((part) => part.test(name)))
     .filter(({ name }) => !Object.hasOwn(guards, name))
     .slice(0, 5)
     .map(({ name }) => ({
