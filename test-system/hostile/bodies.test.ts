@@ -113,7 +113,11 @@ test('ASVS 4.0.3 13.2.1: a route without an entry, or with a different method, c
 });
 
 /** The status of a provider for a body that is too large. */
-const refusedBody: Readonly<Record<DropInName, number>> = { resend: 422, ses: 400 };
+const refusedBody: Readonly<Record<DropInName, number>> = {
+  resend: 422,
+  ses: 400,
+  mailgun: 400,
+};
 
 /** A path with a plausible value for each parameter. */
 function fill(path: string): string {

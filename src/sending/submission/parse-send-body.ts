@@ -114,9 +114,11 @@ export class SendBodyParser {
     transactionalAllowed: boolean,
   ): ParsedContentRequest {
     dropEmptyMaps(value);
-    contentValidator ??= new Ajv({ allErrors: true, strict: true }).compile<ContentBody>(
-      contentBodySchema,
-    );
+    contentValidator ??= new Ajv({
+      allErrors: true,
+      strict: true,
+      allowUnionTypes: true,
+    }).compile<ContentBody>(contentBodySchema);
     const details: FaultDetail[] = [...problems];
     const validate = contentValidator;
     if (!validate(value)) {

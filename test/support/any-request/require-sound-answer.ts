@@ -53,10 +53,11 @@ function requireForm(sent: AnyRequest, status: number, body: Json, where: string
 const dropInForms: Readonly<Record<DropInName, readonly string[]>> = {
   resend: ['statusCode', 'name', 'message'],
   ses: ['message'],
+  mailgun: ['message'],
 };
 
 function isProgram({ line }: AnyRequest): boolean {
-  return /^\/(manage|ete|api|resend|ses|token|revoke|introspect|intake|healthz|readyz)/.test(
+  return /^\/(manage|ete|api|resend|ses|mailgun|token|revoke|introspect|intake|healthz|readyz)/.test(
     line.limit.path,
   );
 }
