@@ -321,3 +321,299 @@ test('o:deliverytime schedules, and o:tracking tracks', async () => {
   assert.equal(rows[0].sendAt, time.toISOString());
   assert.deepEqual([rows[0].opens, rows[0].clicks], [false, true]);
 });
+
+test('templates and their versions are listed and read', async () => {
+  const { domainTemplates } = mg.domains;
+  const { items, pages } = await domainTemplates.list(domain, { limit: 1 });
+  assert.deepEqual([items.length, items[0]?.name], [1, 't-0001']);
+  assert.ok((items[0]?.createdAt as Date) > new Date(0));
+  const next = await domainTemplates.list(domain, {
+    limit: 1,
+    page: pages.next?.page as `?${string}`,
+  });
+  assert.deepEqual(next.items, []);
+  const template = await domainTemplates.get(domain, 'T 0001', { active: 'yes' as never });
+  assert.equal(template.name, 't-0001');
+  assert.match(template.version?.template ?? '', /Hello \{\{First Name\}\}/);
+  assert.deepEqual([template.version?.tag, template.version?.active], ['1', true]);
+  assert.equal((await domainTemplates.get(domain, 't-0001')).version, undefined);
+  const versions = await domainTemplates.listVersions(domain, 't-0001', { limit: 10 });
+  assert.deepEqual(
+    versions.template.versions?.map(({ tag }) => tag),
+    ['1'],
+  );
+  const end = await domainTemplates.listVersions(domain, 't-0001', {
+    limit: 10,
+    page: versions.pages.next?.page as `?${string}`,
+  });
+  assert.equal(end.template.versions, undefined, 'the SDK leaves out an empty list');
+  const version = await domainTemplates.getVersion(domain, 't-0001', '1');
+  assert.deepEqual(version.version?.headers, { Subject: 'Your order {{Order Number}}' });
+  assert.deepEqual(await refusalOf(domainTemplates.getVersion(domain, 't-0001', 'tag')), [
+    404,
+    'template version not found',
+  ]);
+  assert.deepEqual(await refusalOf(domainTemplates.get(domain, 'none')), [
+    404,
+    'template not found',
+  ]);
+});
+
+for (const [type, reason, facts, removed] of [
+  ['bounces', 'hard_bounce', { code: 550, error: '' }, 'Bounced address has been removed'],
+  ['unsubscribes', 'unsubscribe', { tags: ['*'] }, 'Unsubscribe event has been removed'],
+  ['complaints', 'complaint', {}, 'Spam complaint has been removed'],
+] as const)
+  test(`suppressions: ${type} are added, listed by pages, read and removed`, async () => {
+    const { suppressions } = mg;
+    const one = await suppressions.create(domain, type, { address: `Bob@${type}.test` });
+    assert.equal(one.message, `1 address has been added to the ${type} table`);
+    const more = ['one', 'two', 'three'].map((name) => ({ address: `${name}@${type}.test` }));
+    const three = await suppressions.create(domain, type, more);
+    assert.equal(three.message, `3 addresses have been added to the ${type} table`);
+    const found = await suppressions.get(domain, type, `bob@${type}.test`);
+    const {
+      address,
+      created_at: createdAt,
+      ...others
+    } = found as unknown as {
+      address: string;
+      created_at: Date;
+    };
+    assert.equal(address, `bob@${type}.test`);
+    assert.deepEqual(others, { type, ...facts });
+    assert.ok(createdAt > new Date(Date.now() - 3_600_000));
+    const seen: string[] = [];
+    let page: string | undefined;
+    for (;;) {
+      const list = await suppressions.list(domain, type, { limit: 3, ...(page && { page }) });
+      if (list.items.length === 0) break;
+      seen.push(...list.items.map((item) => (item as unknown as { address: string }).address));
+      page = list.pages.next?.page;
+    }
+    assert.deepEqual(
+      seen.toSorted(),
+      ['bob', 'one', 'three', 'two'].map((name) => `${name}@${type}.test`),
+    );
+    const { rows } = await database.pool.query(
+      `select distinct reason from suppression where account_id = $1 and address like $2`,
+      [shop.id, `%@${type}.test`],
+    );
+    assert.deepEqual(rows, [{ reason }]);
+    const suppressed = send({ from, to: `bob@${type}.test`, subject: 'S', text: 'S' });
+    assert.equal((await refusalOf(suppressed))[1], 'To is suppressed for this account.');
+    const gone = await suppressions.destroy(domain, type, `bob@${type}.test`);
+    assert.deepEqual([gone.message, gone.address], [removed, `bob@${type}.test`]);
+    for (const call of ['get', 'destroy'] as const)
+      assert.deepEqual(await refusalOf(suppressions[call](domain, type, `bob@${type}.test`)), [
+        404,
+        `Address not found in ${type} table`,
+      ]);
+  });
+
+test('suppressions that can’t be kept as asked are refused by name', async () => {
+  const { suppressions } = mg;
+  for (const [type, data, message] of [
+    ['bounces', [{ address: 'nobody' }], /^\[0\]\.address is not an email address/],
+    ['bounces', [{ address: 'a@b.test', code: 421 }], /^\[0\]\.code must be/],
+    ['unsubscribes', { address: 'a@b.test', tag: 'news' }, /^Tag must be/],
+    ['unsubscribes', [{ address: 'a@b.test', tags: ['news'] }], /^\[0\]\.tags\.0 must be/],
+    ['complaints', [{ address: 'a@b.test', created_at: 'now' }], /^\[0\]\.created_at isn’t/],
+  ] as const) {
+    const [status, details] = await refusalOf(suppressions.create(domain, type, data as never));
+    assert.equal(status, 400);
+    assert.match(details, message);
+  }
+  for (const [query, message] of [
+    [{ limit: 1_001 }, /^Limit must be/],
+    [{ page: '?page=previous' }, /^Page can be first or next/],
+    [{ page: '?page=next&address=a@b.test&at=9999999999999.1' }, /^At is not/],
+    [{ page: '?term=a' }, /^Term isn’t known/],
+  ] as const)
+    assert.match((await refusalOf(suppressions.list(domain, 'bounces', query)))[1], message);
+});
+
+const data = Buffer.from('MZ');
+const refusals: readonly (readonly [what: string, members: object, message: RegExp])[] = [
+  ['no sender', { from: undefined }, /^From is required\.$/],
+  ['a malformed sender', { from: 'Acme' }, /^From is not an address/],
+  ['a sender that isn’t verified', { from: 'a@other.test' }, /^From is not a verified sender/],
+  ['a malformed recipient', { to: ['a@b.test', 'nobody'] }, /^To\[1\] is not an address/],
+  ['no recipient', { to: ',' }, /^To is required\.$/],
+  [
+    'too many recipients',
+    { to: Array.from({ length: 151 }, (_, at) => `n${at}@b.test`) },
+    /^To, cc and bcc has more than 150 recipients/,
+  ],
+  ['no subject', { subject: undefined }, /^Subject is required\.$/],
+  ['neither HTML nor text', { text: undefined }, /^Html or text needs html, text or both/],
+  ['AMP', { 'amp-html': '<html amp4email>' }, /^Amp-html isn’t supported/],
+  ['an IP address', { 'o:sending-ip': '192.0.2.1' }, /^O:sending-ip isn’t supported/],
+  ['a campaign', { 'o:campaign': 'a' }, /^O:campaign isn’t supported; use `o:tag`/],
+  ['no signature', { 'o:dkim': 'no' }, /^O:dkim must be/],
+  ['required TLS', { 'o:require-tls': true }, /^O:require-tls must be/],
+  ['an hour', { 'o:time-zone-localize': '09:00' }, /^O:time-zone-localize isn’t supported/],
+  ['an odd time', { 'o:deliverytime': 'tomorrow' }, /^O:deliverytime must be a time/],
+  ['a version', { template: 't-0001', 't:version': 'a' }, /^T:version isn’t supported/],
+  ['variables without a template', { 't:variables': '{}' }, /^T:variables needs template/],
+  ['variables that aren’t JSON', { 'recipient-variables': '[' }, /^Recipient-variables must be/],
+  ['content beside a template', { template: 't-0001' }, /^Text can’t be used with template/],
+  [
+    'a link that can’t be filled',
+    { html: '<a href="%unsubscribe_url%">x</a>' },
+    /^Html has %unsubscribe_url%/,
+  ],
+  [
+    'a header of the service',
+    { 'h:List-Unsubscribe': '<https://a.test>' },
+    /^H:List-Unsubscribe is set by the service/,
+  ],
+  ['a reply address that isn’t verified', { 'h:Reply-To': 'a@other.test' }, /^H:Reply-To is not/],
+  ['a long variable', { [`v:${'a'.repeat(41)}`]: 'b' }, /^V:/],
+  ['a program', { attachment: { filename: 'run.exe', data } }, /^Attachment\[0\] /],
+  ['a copy beside variables', { cc: 'a@b.test', 'recipient-variables': '{}' }, /^Cc can’t be used/],
+  ['a suppressed recipient', { to: 'suppressed@simulator.test' }, /^To is suppressed/],
+  ['something unknown', { priority: 'high' }, /^Priority isn’t known to Signalpost; remove it\.$/],
+  ['two senders', { from: [from, from] }, /^From is given more than once/],
+];
+
+for (const [what, members, pattern] of refusals)
+  test(`an email with ${what} is refused in Mailgun’s form, naming it`, async () => {
+    const email = { from, to: 'x@mg.test', subject: 'No', text: 'No', ...members };
+    const defined = Object.entries(email).filter(([, value]) => value !== undefined);
+    const [status, message] = await refusalOf(send(Object.fromEntries(defined)));
+    assert.match(message, pattern);
+    assert.ok(status === 400 || status === 403, String(status));
+  });
+
+test('a batch can’t multiply what one request has', async () => {
+  const to = Array.from({ length: 1_000 }, (_, at) => `n${at}@many.test`);
+  const many = { from, to, subject: 'S', text: 'x'.repeat(80_000), 'recipient-variables': '{}' };
+  const [status, message] = await refusalOf(send(many));
+  assert.deepEqual(
+    [status, message],
+    [400, 'To makes more than 64 MiB of messages; send several requests.'],
+  );
+});
+
+function post(body: string | Buffer, type: string, credential = `api:${key}`) {
+  return sendRequest(`${url}/v3/${domain}/messages`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(credential)}`, 'content-type': type },
+    body,
+  });
+}
+
+test('malformed and oversized forms are refused', async () => {
+  const type = 'multipart/form-data; boundary=b';
+  const part = (head: string, body = 'x') => `--b\r\n${head}\r\n\r\n${body}\r\n`;
+  const field = (name: string, body?: string) =>
+    part(`Content-Disposition: form-data; name="${name}"`, body);
+  for (const [body, contentType, message] of [
+    ['{}', 'application/json', /^The Content-Type must be multipart\/form-data/],
+    ['', 'multipart/form-data', /^The Content-Type must be multipart\/form-data/],
+    ['', type, /^The form doesn’t begin with its boundary/],
+    ['--b', type, /^The form has no end/],
+    [field('to'), type, /^The form has no end/],
+    [`${field('to')}--bc--`, type, /^The form has no end/],
+    [`${part('Content-Type: text/plain')}--b--`, type, /^The form has a part without a name/],
+    ['--b\r\n--b--', type, /^The form has a part without fields/],
+    [
+      `${part(`Content-Disposition: form-data; name="to"\r\nX: ${'x'.repeat(9_000)}`)}--b--`,
+      type,
+      /^The form has a part without fields, or with too many/,
+    ],
+    [
+      `${part('Content-Disposition: form-data; name="to"\r\nContent-Transfer-Encoding: base64')}--b--`,
+      type,
+      /can’t have the encoding base64/,
+    ],
+    [`${field('to').repeat(1_201)}--b--`, type, /^The form has more than 1200 values/],
+    [`${field('text', 'x'.repeat(1_048_577))}--b--`, type, /more than 1 MiB of text/],
+    [Buffer.from(`${field('to', 'ü')}--b--`, 'latin1'), type, /not valid UTF-8/],
+    ['to=a&'.repeat(1_300), 'application/x-www-form-urlencoded', /more than 1200 values/],
+    [`text=${'x'.repeat(1_048_577)}`, 'application/x-www-form-urlencoded', /larger than 1 MiB/],
+    [`${field('attachment')}--b--`, type, /^Attachment\.0 must be an object/],
+    [`${field('__proto__')}--b--`, type, /^__proto__ isn’t known to Signalpost/],
+  ] as const) {
+    const { status, body: answer } = await post(body, contentType);
+    assert.equal(status, 400, String(body).slice(0, 100));
+    assert.match(String(answer.message), message);
+  }
+  const nested = `{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
+  const deep = send({ from, to: 'x@mg.test', template: 't-0001', 't:variables': nested });
+  assert.match((await refusalOf(deep))[1], /^T:variables is nested deeper than 10 levels/);
+});
+
+test('a file of 4 MiB arrives as it is', async () => {
+  const file = Buffer.alloc(4 * 1_024 * 1_024, '\r\n--');
+  const sent = await send({
+    from,
+    to: 'large@mg.test',
+    subject: 'L',
+    text: 'L',
+    attachment: { filename: 'a.bin', data: file },
+  });
+  assert.equal(sent.status, 200);
+  const mail = await readMailTo('large@mg.test');
+  assert.ok(mail.files[0]?.content.equals(file));
+});
+
+test('keys are checked as everywhere: missing, wrong, and without the permission', async () => {
+  const email = { from, to: 'x@mg.test', subject: 'x', text: 'x' };
+  const none = await sendRequest(`${url}/v3/${domain}/messages`, { method: 'POST', body: '{' });
+  assert.deepEqual([none.status, none.body], [401, { message: 'The request has no API key.' }]);
+  const wrong = await refusalOf(clientWith('key-1').messages.create(domain, email));
+  assert.equal(wrong[0], 401);
+  const named = await post('', 'multipart/form-data', `someone:${key}`);
+  assert.equal(named.status, 401);
+  const expired = await addKey(database, shop.id, { expiresAt: new Date(Date.now() - 1_000) });
+  assert.equal((await refusalOf(clientWith(expired).messages.create(domain, email)))[0], 401);
+  const sender = clientWith(await addKey(database, shop.id, { scopes: ['messages:send'] }));
+  assert.equal((await refusalOf(sender.messages.create(domain, email)))[0], 403);
+  const mime = { to: 'x@mg.test', message: `From: ${from}\n\nx` };
+  assert.equal((await refusalOf(sender.messages.create(domain, mime)))[0], 403);
+  const batch = { ...email, 'recipient-variables': '{}' };
+  assert.equal((await refusalOf(sender.messages.create(domain, batch)))[0], 403);
+  const tested = { ...email, 'o:testmode': true };
+  assert.equal((await refusalOf(sender.messages.create(domain, tested)))[0], 403);
+  assert.equal((await refusalOf(sender.suppressions.list(domain, 'bounces')))[0], 403);
+  assert.equal((await refusalOf(sender.domains.domainTemplates.list(domain)))[0], 403);
+  const viewer = clientWith(await addKey(database, shop.id, { scopes: ['suppressions:read'] }));
+  await viewer.suppressions.list(domain, 'bounces');
+  const bounce = { address: 'a@b.test' };
+  for (const change of [
+    viewer.suppressions.create(domain, 'bounces', bounce),
+    viewer.suppressions.destroy(domain, 'bounces', 'one@bounces.test'),
+  ])
+    assert.equal((await refusalOf(change))[0], 403);
+});
+
+/** Calls of the README that the types of the SDK lack. */
+type MessageCalls = Readonly<Record<string, (...given: readonly string[]) => Promise<unknown>>>;
+
+test('each other call of the SDK is answered in Mailgun’s form, naming it', async () => {
+  const messages = mg.messages as unknown as MessageCalls;
+  for (const [call, name] of [
+    [messages.retrieveStoredEmail?.(domain, 'a'), `GET /v3/domains/${domain}/messages/a`],
+    [messages.resendEmail?.(domain, 'a', 'b@c.test'), `POST /v3/domains/${domain}/messages/a`],
+    [messages.getMessagesQueueStatus?.(domain), `GET /v3/domains/${domain}/sending_queues`],
+    [mg.domains.list(), 'GET /v4/domains'],
+    [mg.domains.get(domain), `GET /v4/domains/${domain}`],
+    [mg.domains.domainTemplates.destroy(domain, 'a'), `DELETE /v3/${domain}/templates/a`],
+    [mg.suppressions.destroyAll(domain, 'bounces'), `DELETE /v3/${domain}/bounces`],
+    [mg.suppressions.list(domain, 'whitelists'), `GET /v3/${domain}/whitelists`],
+    [mg.events.get(domain), `GET /v3/${domain}/events`],
+    [mg.stats.getDomain(domain, { event: 'delivered' }), `GET /v3/${domain}/stats/total`],
+    [mg.webhooks.list(domain, {}), `GET /v3/domains/${domain}/webhooks`],
+    [mg.routes.list({}), 'GET /v3/routes'],
+    [mg.lists.list(), 'GET /v3/lists/pages'],
+    [mg.validate.get('a@b.test'), 'GET /v4/address/validate'],
+    [mg.ips.list({ dedicated: true }), 'GET /v3/ips'],
+    [mg.subaccounts.list({}), 'GET /v5/accounts/subaccounts'],
+  ] as const)
+    assert.deepEqual(await refusalOf(call as Promise<unknown>), [
+      404,
+      `${name} isn’t supported by Signalpost.`,
+    ]);
+});
