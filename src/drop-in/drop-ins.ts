@@ -8,7 +8,7 @@ import { resend } from './resend/resend.ts';
 import { ses } from './ses/ses.ts';
 
 /** The APIs of other providers that the service speaks, each under its own prefix. */
-export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend, ses, mailgun };
+export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend, mailgun, ses };
 
 /** The limits of their routes. */
 export const dropInLimits: readonly RouteLimit[] = Object.values(dropIns).flatMap(limitsOf);

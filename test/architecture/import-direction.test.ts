@@ -58,7 +58,7 @@ const districts: Readonly<Record<string, readonly (string | readonly string[])[]
     'report',
     'webhook',
   ],
-  'drop-in': ['provider', 'resend', 'ses', 'mailgun'],
+  'drop-in': ['provider', 'resend', 'mailgun', 'ses'],
   operating: ['move', 'change', 'manifest', 'demo-data', 'management', 'config', 'command'],
 };
 

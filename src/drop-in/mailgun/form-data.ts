@@ -14,7 +14,7 @@ export interface FormFile {
 }
 
 /** The values of a form by name, in order. */
-export type Form = ReadonlyMap<string, readonly (string | FormFile)[]>;
+export type SubmittedForm = ReadonlyMap<string, readonly (string | FormFile)[]>;
 
 /** Of a form; a message to 1,000 recipients, each in a field of their own, has more than a thousand. */
 const maxValues = 1_200;
@@ -28,7 +28,7 @@ const usableBoundary = /^[ -~]{1,200}$/;
  * Reads a form, as `multipart/form-data` (RFC 7578) or `application/x-www-form-urlencoded`.
  * @throws Fault VALIDATION_FAILED if it isn't one
  */
-export function readForm(body: Buffer, contentType = ''): Form {
+export function readForm(body: Buffer, contentType = ''): SubmittedForm {
   const { value: type, params } = readParameters(contentType);
   if (type === 'application/x-www-form-urlencoded') return readEncoded(body);
   const [boundary = ''] = params.get('boundary') ?? [];
@@ -97,7 +97,7 @@ function readPart(part: Buffer, form: FormBuilder): void {
   form.add(name, filename === undefined ? body : { filename, contentType, content: body });
 }
 
-function readEncoded(body: Buffer): Form {
+function readEncoded(body: Buffer): SubmittedForm {
   if (body.length > maxFormTextBytes)
     throw unusableBody(`the form is larger than ${formatBytes(maxFormTextBytes)}`);
   const form = new FormBuilder();

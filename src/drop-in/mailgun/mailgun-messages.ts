@@ -7,7 +7,7 @@ import type { ContentMessage, Mailbox } from '../../sending/submission/send-cont
 import { MemberTable, mapped, refused, supported } from '../provider/members.ts';
 import { readMailbox, readMailboxes } from '../provider/read-mailboxes.ts';
 import { type ProviderMessage, typeOfFile } from '../provider/send-messages.ts';
-import type { Form, FormFile } from './form-data.ts';
+import type { FormFile, SubmittedForm } from './form-data.ts';
 
 /** Of a batch, as Mailgun has it. */
 const maxBatchRecipients = 1_000;
@@ -147,14 +147,14 @@ const lists = ['to', 'cc', 'bcc', 'attachment', 'inline', 'o:tag'];
 const isChoice = /^(?:o:(?!tag$|deliverytime$)|t:text$)/;
 
 /** The form as an object: `h:` and `v:` fields are together. @throws Fault VALIDATION_FAILED */
-export function toMembers(form: Form): Readonly<Record<string, unknown>> {
+export function toMembers(form: SubmittedForm): Readonly<Record<string, unknown>> {
   const groups = new Map<string, [string, unknown][]>();
   const members: [string, unknown][] = [];
   for (const [name, values] of form) {
     const prefix = /^[hv]:/.exec(name)?.[0];
     const [value] = values;
     if (values.length > 1 && !lists.includes(name))
-      throw invalid([{ field: name, reason: 'is given more than once' }]);
+      throw invalidMembers([{ field: name, reason: 'is given more than once' }]);
     if (prefix !== undefined) {
       const group = groups.get(`${prefix}*`) ?? [];
       groups.set(`${prefix}*`, [...group, [name.slice(2), value]]);
@@ -225,7 +225,7 @@ export interface MailgunSend {
  * Translates the form of `/messages`.
  * @throws Fault VALIDATION_FAILED with its members
  */
-export function readMessage(form: Form): MailgunSend {
+export function readMailgunMessage(form: SubmittedForm): MailgunSend {
   const email = messageMembers.read(toMembers(form));
   const details: FaultDetail[] = [];
   const add = (field: string, reason: string): void => void details.push({ field, reason });
@@ -266,7 +266,7 @@ export function readMessage(form: Form): MailgunSend {
     if (all > maxBatchBytes)
       add('to', `makes more than ${formatBytes(maxBatchBytes)} of messages; send several requests`);
   }
-  if (details.length > 0 || from === undefined) throw invalid(details);
+  if (details.length > 0 || from === undefined) throw invalidMembers(details);
   const variablesOf = new Map(
     Object.entries(people ?? {}).map(([address, own]) => [address.trim().toLowerCase(), own]),
   );
@@ -422,7 +422,9 @@ const maxDepth = 10;
 /** Values of a template's fields: text, or lists and objects of it. */
 function toTexts(value: unknown, depth = 0): unknown {
   if (depth > maxDepth)
-    throw invalid([{ field: 't:variables', reason: `is nested deeper than ${maxDepth} levels` }]);
+    throw invalidMembers([
+      { field: 't:variables', reason: `is nested deeper than ${maxDepth} levels` },
+    ]);
   if (Array.isArray(value)) return value.map((item) => toTexts(item, depth + 1));
   if (typeof value !== 'object' || value === null)
     return value === false || value === null ? '' : String(value);
@@ -468,6 +470,6 @@ function fillFor<Parts>(
   throw new Fault('PERSONALIZATION_FAILURE', { details: limitDetails(details) });
 }
 
-export function invalid(details: readonly FaultDetail[]): Fault {
+export function invalidMembers(details: readonly FaultDetail[]): Fault {
   return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }

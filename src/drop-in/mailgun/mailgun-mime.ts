@@ -13,9 +13,9 @@ import { maxContentRecipients, withMemory } from '../../sending/submission/send-
 import type { DropInRequest } from '../provider/drop-in.ts';
 import { readMailbox } from '../provider/read-mailboxes.ts';
 import { rightOf } from '../provider/send-messages.ts';
-import type { Form } from './form-data.ts';
+import type { SubmittedForm } from './form-data.ts';
 import {
-  invalid,
+  invalidMembers,
   mimeMembers,
   readOptions,
   readRecipients,
@@ -27,7 +27,7 @@ import {
  * @returns its ID, with angle brackets
  * @throws Fault
  */
-export async function sendMime(request: DropInRequest, form: Form): Promise<string> {
+export async function sendMime(request: DropInRequest, form: SubmittedForm): Promise<string> {
   const members = mimeMembers.read(toMembers(form));
   const details: FaultDetail[] = [];
   const { isTest, ...options } = readOptions(members, details);
@@ -39,20 +39,20 @@ export async function sendMime(request: DropInRequest, form: Form): Promise<stri
   if (to === undefined) details.push({ field: 'to', reason: 'is required' });
   if (others.length >= maxContentRecipients)
     details.push({ field: 'to', reason: `has more than ${maxContentRecipients} addresses` });
-  if (details.length > 0 || given === undefined || to === undefined) throw invalid(details);
+  if (details.length > 0 || given === undefined || to === undefined) throw invalidMembers(details);
   const bytes = typeof given === 'string' ? Buffer.from(given) : given.content;
   const { services, span } = request;
   const right = rightOf(isTest ? { ...request, admission: request.admission.forTest } : request);
   return withMemory(right, bytes.length, async () => {
     const source = await normalizeLineBreaks(bytes);
     if (source === undefined)
-      throw invalid([{ field: 'message', reason: 'has a bare CR or a NUL' }]);
+      throw invalidMembers([{ field: 'message', reason: 'has a bare CR or a NUL' }]);
     const message = readMessageHead(source);
     const { tag, attributes, sendAt, trackOpens, trackClicks, ...control } = readControlFields(
       message.fields,
     );
     if (control.template !== undefined)
-      throw invalid([{ field: 'X-Signalpost-Template', reason: 'can’t be used here' }]);
+      throw invalidMembers([{ field: 'X-Signalpost-Template', reason: 'can’t be used here' }]);
     const sender = readOptionalMailbox(message, 'From');
     const subject = singleField(message.fields, 'Subject');
     if (
@@ -63,7 +63,7 @@ export async function sendMime(request: DropInRequest, form: Form): Promise<stri
       details.push({ field: 'from', reason: 'must be the address of the message’s From' });
     if (members.subject !== undefined && members.subject !== (subject && textOfField(subject)))
       details.push({ field: 'subject', reason: 'must be the message’s subject' });
-    if (details.length > 0) throw invalid(details);
+    if (details.length > 0) throw invalidMembers(details);
     const raw = toRawMessage(
       {
         message,

@@ -23,7 +23,7 @@ import {
   suppressAddress,
 } from '../provider/suppressed-addresses.ts';
 import { readForm } from './form-data.ts';
-import { invalid, toMembers } from './mailgun-messages.ts';
+import { invalidMembers, toMembers } from './mailgun-messages.ts';
 
 const suppressionBytes = 64 * 1_024;
 /** Of one request to add some. */
@@ -190,14 +190,14 @@ function pageQueryOf({ query }: DropInRequest): URLSearchParams {
 function limitOf(query: URLSearchParams): number {
   const text = query.get('limit') ?? String(defaultPage);
   if (/^[1-9]\d{0,3}$/.test(text) && Number(text) <= maxPage) return Number(text);
-  throw invalid([{ field: 'limit', reason: `must be a number from 1 to ${maxPage}` }]);
+  throw invalidMembers([{ field: 'limit', reason: `must be a number from 1 to ${maxPage}` }]);
 }
 
 /** @returns whether the page after the given place is asked for. @throws Fault VALIDATION_FAILED */
 function isNext(query: URLSearchParams): boolean {
   const page = query.get('page') || 'first';
   if (page === 'next' || page === 'first') return page === 'next';
-  throw invalid([{ field: 'page', reason: 'can be first or next' }]);
+  throw invalidMembers([{ field: 'page', reason: 'can be first or next' }]);
 }
 
 /** Links to the first page and to what comes after this one. @param place of the last item; empty if there never was one */
@@ -253,7 +253,7 @@ function writePlace(createdText: string): string {
 function readPlace(text: string): string {
   const [, seconds, micros] = /^(\d{1,11})\.(\d{6})$/.exec(text) ?? [];
   if (seconds === undefined)
-    throw invalid([{ field: 'at', reason: 'is not one that this call returned' }]);
+    throw invalidMembers([{ field: 'at', reason: 'is not one that this call returned' }]);
   const time = new Date(Number(seconds) * 1_000).toISOString();
   return time.replace('.000Z', `.${micros}Z`);
 }
@@ -280,7 +280,7 @@ async function addSuppressed(
   const given = isJsonType(type) ? readJson(request).value : toMembers(readForm(body, type));
   const items = Array.isArray(given) ? given : [given];
   if (items.length === 0 || items.length > maxAdded)
-    throw invalid([{ field: '', reason: `a request can have 1 to ${maxAdded} addresses` }]);
+    throw invalidMembers([{ field: '', reason: `a request can have 1 to ${maxAdded} addresses` }]);
   const addresses = items.map((item, index) => {
     const place = Array.isArray(given) ? `[${index}].` : '';
     const entry = members.read(item, place) as { readonly address?: string };
@@ -341,7 +341,7 @@ async function listTemplates(request: DropInRequest): Promise<DropInAnswer> {
 async function getTemplate(request: DropInRequest): Promise<DropInAnswer> {
   const active = request.query.get('active') ?? 'no';
   if (!['yes', 'no'].includes(active))
-    throw invalid([{ field: 'active', reason: 'must be yes or no' }]);
+    throw invalidMembers([{ field: 'active', reason: 'must be yes or no' }]);
   const template = await templateOf(request);
   const version = active === 'yes' ? await readVersion(request, template.id, 'published') : {};
   return ok({ template: { ...viewTemplate(template), ...version } });
@@ -377,7 +377,7 @@ async function listVersions(request: DropInRequest): Promise<DropInAnswer> {
   const given = query.get('p') ?? '';
   const before = isNext(query) ? versionOf(given) : undefined;
   if (isNext(query) && before === undefined)
-    throw invalid([{ field: 'p', reason: 'is not one that this call returned' }]);
+    throw invalidMembers([{ field: 'p', reason: 'is not one that this call returned' }]);
   const template = await templateOf(request);
   const { kysely } = services.database;
   const { id: accountId } = admission.account;

@@ -16,7 +16,7 @@ import {
   messageMembers,
   messageNames,
   mimeMembers,
-  readMessage,
+  readMailgunMessage,
 } from './mailgun-messages.ts';
 import { sendMime } from './mailgun-mime.ts';
 import { mailgunReads } from './mailgun-reads.ts';
@@ -104,7 +104,7 @@ function formOf({ body, headers }: DropInRequest) {
 }
 
 async function send(request: DropInRequest): Promise<DropInAnswer> {
-  const given = readMessage(formOf(request));
+  const given = readMailgunMessage(formOf(request));
   const sender = given.isTest ? { ...request, admission: request.admission.forTest } : request;
   if (given.recipients !== undefined) return sendToEach(sender, given, given.recipients);
   const { messageId } = await sendMessage(sender, given.messageTo(undefined), {
