@@ -638,7 +638,7 @@ const ownArguments: Readonly<Record<string, readonly unknown[]>> = {
   'subaccounts.updateSubaccountFeature': ['a', { sending: true }],
   'inboxPlacements.seedsLists.update': ['a', { name: 'b' }],
   'accountManagement.updateAccountSettings': [{ name: 'a' }],
-  'accountManagement.updateAccountFeature': [{ ai_insights: { enable: true } }],
+  'accountManagement.updateAccountFeature': [{ ai_insights: { enabled: true } }],
   'validate.multipleValidation.create': ['a', { file: file.data }],
   'suppressions.createWhiteList': [domain, { address: 'a@b.test' }, false],
   'suppressions.list': [domain, 'whitelists'],

@@ -166,6 +166,7 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
           ...(path === '/intake/postmark' && { authorization: basic }),
           'x-twilio-email-event-webhook-timestamp': '1',
           'x-twilio-email-event-webhook-signature': 'x',
+          ...(dropIn === 'mailgun' && { authorization: `Basic ${btoa(`api:${key}`)}` }),
           ...(dropIn === 'ses' &&
             signRequest({ method, url: service.url + fill(path), body: '' }, signing)),
         },

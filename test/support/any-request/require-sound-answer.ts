@@ -19,7 +19,7 @@ export function requireSoundAnswer(sent: AnyRequest, response: AnyAnswer): void 
     assert.ok(!isProgram(sent), `a page instead of JSON: ${where}`);
     return;
   }
-  if (sent.line.limit.path === '/ses' && type.startsWith('text/xml')) {
+  if (['/ses', '/ses/*'].includes(sent.line.limit.path) && type.startsWith('text/xml')) {
     assert.match(text, /^<ErrorResponse .*<Code>\w+<\/Code>.*<\/ErrorResponse>$/s, where);
     return;
   }
