@@ -495,8 +495,19 @@ test('a batch can’t multiply what one request has', async () => {
   const [status, message] = await refusalOf(send(many));
   assert.deepEqual(
     [status, message],
-    [400, 'To makes more than 64 MiB of messages; send several requests.'],
+    [
+      400,
+      'Recipient-variables makes more than 64 MiB of messages, or one of more than 1 MiB; send several requests.',
+    ],
   );
+  const large = {
+    from,
+    to: 'one@many.test',
+    subject: 'S',
+    text: '%recipient.a%'.repeat(10_000),
+    'recipient-variables': JSON.stringify({ 'one@many.test': { a: 'x'.repeat(500_000) } }),
+  };
+  assert.deepEqual(await refusalOf(send(large)), [status, message]);
 });
 
 function post(body: string | Buffer, type: string, credential = `api:${key}`) {
@@ -522,9 +533,14 @@ test('malformed and oversized forms are refused', async () => {
     [`${part('Content-Type: text/plain')}--b--`, type, /^The form has a part without a name/],
     ['--b\r\n--b--', type, /^The form has a part without fields/],
     [
-      `${part(`Content-Disposition: form-data; name="to"\r\nX: ${'x'.repeat(9_000)}`)}--b--`,
+      `${part(`Content-Disposition: form-data; name="to"\r\nX: ${'x'.repeat(263_000)}`)}--b--`,
       type,
       /^The form has a part without fields, or with too many/,
+    ],
+    [
+      `${part(`Content-Disposition: form-data; name="to"\r\nX: ${'x'.repeat(1_000)}`).repeat(300)}--b--`,
+      type,
+      /^The form has more than 256 KiB of fields of parts/,
     ],
     [
       `${part('Content-Disposition: form-data; name="to"\r\nContent-Transfer-Encoding: base64')}--b--`,

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readParameters } from '../../base/mime/header-fields.ts';
 import { readEntity } from '../../base/mime/mime-entity.ts';
-import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
+import { formatBytes, kibibyte, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { unusableBody } from '../../sending/submission/read-body-json.ts';
 
 /** A file of a form. */
@@ -20,7 +21,10 @@ export type SubmittedForm = ReadonlyMap<string, readonly (string | FormFile)[]>;
 const maxValues = 1_200;
 /** Of all fields that aren't files. */
 export const maxFormTextBytes = mebibyte;
-const maxPartHeadBytes = 8 * 1_024;
+/** Of the fields of all parts. */
+const maxHeadBytes = 256 * kibibyte;
+/** Bytes searched per turn of the event loop. */
+const turnBytes = mebibyte;
 /** RFC 2046 section 5.1.1 allows 70 characters. */
 const usableBoundary = /^[ -~]{1,200}$/;
 
@@ -28,7 +32,7 @@ const usableBoundary = /^[ -~]{1,200}$/;
  * Reads a form, as `multipart/form-data` (RFC 7578) or `application/x-www-form-urlencoded`.
  * @throws Fault VALIDATION_FAILED if it isn't one
  */
-export function readForm(body: Buffer, contentType = ''): SubmittedForm {
+export async function readForm(body: Buffer, contentType = ''): Promise<SubmittedForm> {
   const { value: type, params } = readParameters(contentType);
   if (type === 'application/x-www-form-urlencoded') return readEncoded(body);
   const [boundary = ''] = params.get('boundary') ?? [];
@@ -37,7 +41,7 @@ export function readForm(body: Buffer, contentType = ''): SubmittedForm {
       'the Content-Type must be multipart/form-data with a boundary, or application/x-www-form-urlencoded',
     );
   const form = new FormBuilder();
-  for (const part of splitForm(body, boundary)) readPart(part, form);
+  for await (const part of splitForm(body, boundary)) readPart(part, form);
   return form.values;
 }
 
@@ -45,6 +49,13 @@ class FormBuilder {
   readonly values = new Map<string, (string | FormFile)[]>();
   #count = 0;
   #textBytes = 0;
+  #headBytes = 0;
+
+  addHead(bytes: number): void {
+    this.#headBytes += bytes;
+    if (this.#headBytes > maxHeadBytes)
+      throw unusableBody(`the form has more than ${formatBytes(maxHeadBytes)} of fields of parts`);
+  }
 
   add(name: string, value: FormFile | Buffer): void {
     this.#count += 1;
@@ -63,15 +74,15 @@ class FormBuilder {
   }
 }
 
-/** The parts between the delimiters. A native search finds these, so that large files take hardly any time. */
-function* splitForm(body: Buffer, boundary: string): Generator<Buffer> {
+/** The parts between the delimiters. A native search finds these, in pieces with other work between them. */
+async function* splitForm(body: Buffer, boundary: string): AsyncGenerator<Buffer> {
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   const first = delimiter.subarray(2);
   let at = first.length;
   if (!body.subarray(0, at).equals(first))
     throw unusableBody('the form doesn’t begin with its boundary');
   while (body.toString('latin1', at, at + 2) !== '--') {
-    const end = body.indexOf(delimiter, at);
+    const end = await findDelimiter(body, delimiter, at);
     if (end === -1 || body.toString('latin1', at, at + 2) !== '\r\n')
       throw unusableBody('the form has no end');
     yield body.subarray(at + 2, Math.max(at + 2, end));
@@ -79,12 +90,22 @@ function* splitForm(body: Buffer, boundary: string): Generator<Buffer> {
   }
 }
 
+async function findDelimiter(body: Buffer, delimiter: Buffer, from: number): Promise<number> {
+  for (let start = from; start < body.length; start += turnBytes) {
+    if (start > from) await nextTurn();
+    const piece = body.subarray(start, start + turnBytes + delimiter.length - 1);
+    const found = piece.indexOf(delimiter);
+    if (found !== -1) return start + found;
+  }
+  return -1;
+}
+
 const plainEncodings = ['7bit', '8bit', 'binary'];
 
 function readPart(part: Buffer, form: FormBuilder): void {
-  const headLength = part.indexOf('\r\n\r\n');
-  if (headLength === -1 || headLength > maxPartHeadBytes)
-    throw unusableBody('the form has a part without fields, or with too many');
+  const headLength = part.subarray(0, maxHeadBytes).indexOf('\r\n\r\n');
+  if (headLength === -1) throw unusableBody('the form has a part without fields, or with too many');
+  form.addHead(headLength);
   const { fields, body, encoding, type } = readEntity(part);
   const disposition = readParameters(fields.get('content-disposition') ?? '');
   const [name = ''] = disposition.params.get('name') ?? [];

@@ -11,8 +11,10 @@ import type { FormFile, SubmittedForm } from './form-data.ts';
 
 /** Of a batch, as Mailgun has it. */
 const maxBatchRecipients = 1_000;
-/** HTML, text and files of all messages of a batch: each is stored for itself. */
+/** Texts and files of all messages of a batch: each is stored for itself. */
 const maxBatchBytes = 64 * mebibyte;
+/** Characters of one message with its variables. */
+const maxFilledLength = mebibyte;
 
 const Text = Type.String();
 const Address = Type.String({ maxLength: 2_000 });
@@ -261,10 +263,6 @@ export function readMailgunMessage(form: SubmittedForm): MailgunSend {
   if (people !== undefined) {
     for (const name of ['cc', 'bcc'] as const)
       if (email[name] !== undefined) add(name, 'can’t be used with recipient-variables');
-    const bytes = files.reduce((sum, { content }) => sum + content.decoded.length, 0);
-    const all = to.length * (bytes + (html ?? '').length + (text ?? '').length);
-    if (all > maxBatchBytes)
-      add('to', `makes more than ${formatBytes(maxBatchBytes)} of messages; send several requests`);
   }
   if (details.length > 0 || from === undefined) throw invalidMembers(details);
   const variablesOf = new Map(
@@ -274,12 +272,14 @@ export function readMailgunMessage(form: SubmittedForm): MailgunSend {
   const facts =
     template === undefined ? { ...attributes, ...textsOf(headerVariables) } : attributes;
   const fixed = { subject, html, text, headers, values, attributes: facts };
+  const fileBytes = files.reduce((sum, { content }) => sum + content.decoded.length, 0);
+  const budget = Math.min(maxFilledLength, maxBatchBytes / to.length - fileBytes);
   return {
     from: from.address,
     isTest,
     recipients: people && to,
     messageTo: (recipient) => {
-      const own = recipient === undefined ? fixed : fillFor(recipient, variablesOf, fixed);
+      const own = recipient === undefined ? fixed : fillFor(recipient, variablesOf, fixed, budget);
       const addresses = { from, to: recipient === undefined ? to : [recipient], cc, bcc, replyTo };
       if (template !== undefined)
         return toTemplateSend(template, { ...addresses, ...own, ...way, files });
@@ -341,7 +341,7 @@ function splitAddresses(text: string): string[] {
   const pieces: string[] = [];
   let start = 0;
   let quoted = false;
-  for (let at = 0; at <= text.length; at += 1) {
+  for (let at = 0; at <= text.length && pieces.length <= maxBatchRecipients; at += 1) {
     const character = text.charAt(at);
     if (character === '\\' && quoted) at += 1;
     else if (character === '"') quoted = !quoted;
@@ -436,24 +436,41 @@ function toTexts(value: unknown, depth = 0): unknown {
 const unsubscribeVariable = /%(?:tag_|mailing_list_)?unsubscribe_url%/;
 const recipientVariable = /%recipient(?:\.([^%\s]{1,100}))?%/g;
 
-/** Fills in the variables of a recipient. Not escaped, as with Mailgun, whose values can have HTML. */
+/**
+ * Fills in the variables of a recipient. Not escaped, as with Mailgun, whose values can have HTML.
+ * @param budget characters that the result can have
+ */
 function fillFor<Parts>(
   { address }: Mailbox,
   variablesOf: ReadonlyMap<string, unknown>,
   parts: Parts,
+  budget: number,
 ): Parts {
+  let left = budget - JSON.stringify(parts).length;
+  const spend = (characters: number): void => {
+    left -= characters;
+    if (left >= 0) return;
+    const reason = `makes more than ${formatBytes(maxBatchBytes)} of messages, or one of more than ${formatBytes(maxFilledLength)}; send several requests`;
+    throw invalidMembers([{ field: 'recipient-variables', reason }]);
+  };
+  spend(0);
   const own = variablesOf.get(address.toLowerCase());
   const missing = new Set<string>();
   const fill = (value: unknown, depth: number): unknown => {
     if (typeof value === 'string')
       return value.replaceAll(recipientVariable, (whole, name: string | undefined) => {
-        if (name === undefined) return address;
+        if (name === undefined) {
+          spend(address.length);
+          return address;
+        }
         const found =
           typeof own === 'object' && own !== null && Object.hasOwn(own, name)
             ? (own as Record<string, unknown>)[name]
             : undefined;
         if (found === undefined || typeof found === 'object') missing.add(name);
-        return found === undefined ? whole : String(found);
+        const filled = found === undefined ? whole : String(found);
+        spend(filled.length);
+        return filled;
       });
     if (typeof value !== 'object' || value === null || depth > maxDepth) return value;
     if (Array.isArray(value)) return value.map((item) => fill(item, depth + 1));
@@ -461,8 +478,8 @@ function fillFor<Parts>(
       Object.entries(value).map(([name, item]) => [name, fill(item, depth + 1)]),
     );
   };
-  const filled = fill(parts, 0) as Parts;
-  if (missing.size === 0) return filled;
+  const result = fill(parts, 0) as Parts;
+  if (missing.size === 0) return result;
   const details = [...missing].map((name) => ({
     field: `recipient-variables.${address}.${name}`,
     reason: 'has no value',

@@ -277,7 +277,7 @@ async function addSuppressed(
 ): Promise<DropInAnswer> {
   const { body, headers } = request;
   const type = headers['content-type'];
-  const given = isJsonType(type) ? readJson(request).value : toMembers(readForm(body, type));
+  const given = isJsonType(type) ? readJson(request).value : toMembers(await readForm(body, type));
   const items = Array.isArray(given) ? given : [given];
   if (items.length === 0 || items.length > maxAdded)
     throw invalidMembers([{ field: '', reason: `a request can have 1 to ${maxAdded} addresses` }]);

@@ -43,7 +43,7 @@ const calls: readonly DropInCall[] = [
     withAttachments: true,
     members: { '': mimeMembers },
     names: { ...messageNames, 'envelope.replyToAddress': 'Reply-To' },
-    answer: async (request) => queued(await sendMime(request, formOf(request))),
+    answer: async (request) => queued(await sendMime(request, await formOf(request))),
   },
   ...mailgunReads,
 ];
@@ -104,7 +104,7 @@ function formOf({ body, headers }: DropInRequest) {
 }
 
 async function send(request: DropInRequest): Promise<DropInAnswer> {
-  const given = readMailgunMessage(formOf(request));
+  const given = readMailgunMessage(await formOf(request));
   const sender = given.isTest ? { ...request, admission: request.admission.forTest } : request;
   if (given.recipients !== undefined) return sendToEach(sender, given, given.recipients);
   const { messageId } = await sendMessage(sender, given.messageTo(undefined), {
