@@ -273,7 +273,9 @@ export function readMailgunMessage(form: SubmittedForm): MailgunSend {
     template === undefined ? { ...attributes, ...textsOf(headerVariables) } : attributes;
   const fixed = { subject, html, text, headers, values, attributes: facts };
   const fileBytes = files.reduce((sum, { content }) => sum + content.decoded.length, 0);
-  const budget = Math.min(maxFilledLength, maxBatchBytes / to.length - fileBytes);
+  const share = Math.min(maxFilledLength, maxBatchBytes / to.length - fileBytes);
+  const budget = people === undefined ? 0 : share - JSON.stringify(fixed).length;
+  if (budget < 0) throw invalidMembers([tooLarge]);
   return {
     from: from.address,
     isTest,
@@ -433,12 +435,17 @@ function toTexts(value: unknown, depth = 0): unknown {
   );
 }
 
+const tooLarge: FaultDetail = {
+  field: 'recipient-variables',
+  reason: `makes more than ${formatBytes(maxBatchBytes)} of messages, or one of more than ${formatBytes(maxFilledLength)}; send several requests`,
+};
+
 const unsubscribeVariable = /%(?:tag_|mailing_list_)?unsubscribe_url%/;
 const recipientVariable = /%recipient(?:\.([^%\s]{1,100}))?%/g;
 
 /**
  * Fills in the variables of a recipient. Not escaped, as with Mailgun, whose values can have HTML.
- * @param budget characters that the result can have
+ * @param budget characters that the variables can have
  */
 function fillFor<Parts>(
   { address }: Mailbox,
@@ -446,31 +453,24 @@ function fillFor<Parts>(
   parts: Parts,
   budget: number,
 ): Parts {
-  let left = budget - JSON.stringify(parts).length;
-  const spend = (characters: number): void => {
-    left -= characters;
-    if (left >= 0) return;
-    const reason = `makes more than ${formatBytes(maxBatchBytes)} of messages, or one of more than ${formatBytes(maxFilledLength)}; send several requests`;
-    throw invalidMembers([{ field: 'recipient-variables', reason }]);
+  let left = budget;
+  const spend = (text: string): string => {
+    left -= text.length;
+    if (left < 0) throw invalidMembers([tooLarge]);
+    return text;
   };
-  spend(0);
   const own = variablesOf.get(address.toLowerCase());
   const missing = new Set<string>();
   const fill = (value: unknown, depth: number): unknown => {
     if (typeof value === 'string')
       return value.replaceAll(recipientVariable, (whole, name: string | undefined) => {
-        if (name === undefined) {
-          spend(address.length);
-          return address;
-        }
+        if (name === undefined) return spend(address);
         const found =
           typeof own === 'object' && own !== null && Object.hasOwn(own, name)
             ? (own as Record<string, unknown>)[name]
             : undefined;
         if (found === undefined || typeof found === 'object') missing.add(name);
-        const filled = found === undefined ? whole : String(found);
-        spend(filled.length);
-        return filled;
+        return spend(found === undefined ? whole : String(found));
       });
     if (typeof value !== 'object' || value === null || depth > maxDepth) return value;
     if (Array.isArray(value)) return value.map((item) => fill(item, depth + 1));
