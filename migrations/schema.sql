@@ -733,6 +733,26 @@ create table one_time_link (
   one_time_link_purpose_check CHECK (purpose = ANY (ARRAY['set-up'::text, 'inbox'::text]))
 );
 
+create table outbox_source (
+  account_id text not null,
+  id text not null,
+  incarnation uuid not null default gen_random_uuid(),
+  table_name text not null,
+  sealed_url bytea not null,
+  server text not null,
+  rows_per_second integer not null,
+  created_at timestamp with time zone not null default now(),
+  lease_owner uuid,
+  lease_until timestamp with time zone,
+  read_at timestamp with time zone,
+  drained_at timestamp with time zone not null default now(),
+  failing_since timestamp with time zone,
+  failure text,
+  failure_detail text,
+  outbox_source_pkey PRIMARY KEY (account_id, id),
+  outbox_source_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
 create table passkey (
   id uuid not null,
   person_id uuid not null,

@@ -49,6 +49,7 @@ import { LiveCertificate, registerCertificateMetrics } from './host/http/tls/liv
 import { type Config, signInSettingsOf } from './operating/config/config.ts';
 import { managementLimits } from './operating/management/management-limits.ts';
 import { createManagement } from './operating/management/management-module.ts';
+import { createOutbox } from './outbox/outbox-module.ts';
 import { suppressBounced } from './outcomes/bounce/suppress-bounced-store.ts';
 import { EventFeed } from './outcomes/feed/event-feed.ts';
 import { withMessageLines } from './outcomes/feed/log-message-events.ts';
@@ -341,6 +342,17 @@ export function createApp(dependencies: AppDependencies): App {
     attachments,
     publicUrl: () => publicUrl(http, config.publicUrl),
   });
+  const outbox = createOutbox({
+    database,
+    log,
+    metrics,
+    key,
+    accounts,
+    changes,
+    submission,
+    allowedNetworks: config.outboxNetworks,
+    hostNames,
+  });
   const events = new AccountEvents({ database, changes, log });
   const { messages: loggedMessages } = config.logLines;
   const feeds = [
@@ -416,6 +428,7 @@ export function createApp(dependencies: AppDependencies): App {
     senderVerification,
     systemMailEnabled,
     webhooks,
+    outbox,
     events,
     streams,
     inboxReaders: inbox?.readers,
@@ -484,12 +497,14 @@ export function createApp(dependencies: AppDependencies): App {
         systemMail.start();
         reportUpkeep.start();
       }
+      if (roles.has('outbox')) outbox.start();
     },
     async stop() {
       await Promise.all([http.close(), smtpSubmission.stop()]);
       await management.stop();
       await connections.close();
       await systemMail.stop();
+      await outbox.stop();
       await submission.stop();
       await sendingDomains.stop();
       await delivery.stop();

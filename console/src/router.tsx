@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { readAuditFilters } from './audit/audit-filters.ts';
 import { type Components, lazyComponent } from './components/lazy-component.ts';
-import { readInboxFilters } from './inbox/use-inbox.ts';
+import { readInboxFilters } from './inbox/inbox-filters.ts';
 import { NotFoundPage } from './layout/not-found-page.tsx';
 import { PageFailure } from './layout/page-failure.tsx';
 import { Shell } from './layout/shell.tsx';

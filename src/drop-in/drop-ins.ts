@@ -1,6 +1,7 @@
 import type { Http } from '../host/http/create-http.ts';
 import type { RouteLimit } from '../host/http/limits/route-limits.ts';
 import { mailgun } from './mailgun/mailgun.ts';
+import { postmark } from './postmark/postmark.ts';
 import type { DropIn, DropInServices } from './provider/drop-in.ts';
 import type { DropInName } from './provider/drop-in-names.ts';
 import { limitsOf, registerDropIn } from './provider/drop-in-routes.ts';
@@ -8,7 +9,7 @@ import { resend } from './resend/resend.ts';
 import { ses } from './ses/ses.ts';
 
 /** The APIs of other providers that the service speaks, each under its own prefix. */
-export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend, mailgun, ses };
+export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend, postmark, mailgun, ses };
 
 /** The limits of their routes. */
 export const dropInLimits: readonly RouteLimit[] = Object.values(dropIns).flatMap(limitsOf);

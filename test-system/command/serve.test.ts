@@ -80,7 +80,7 @@ for (const [name, role, settings, message] of [
     'an unknown role',
     'http,cook',
     environment,
-    /--role must be one or more of http, management, smtp, worker, separated by a comma, not "cook"/,
+    /--role must be one or more of http, management, smtp, worker, outbox, separated by a comma, not "cook"/,
   ],
   ['serve without DATABASE_URL', 'http', withoutDatabase, /serve requires DATABASE_URL/],
 ] as const)

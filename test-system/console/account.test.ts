@@ -9,7 +9,7 @@ import type { Request } from 'playwright-core';
 import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { signInToManagement } from '../../test/support/management-client.ts';
-import { SendClient } from '../../test/support/send-client.ts';
+import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { SessionWorld } from '../../test/support/session-world.ts';
 import { getToken } from '../../test/support/shop.ts';
 import { startTestService } from '../../test/support/test-service.ts';
@@ -470,6 +470,43 @@ it('API keys: a limited key is listed with its limits and rotated; an invalid ne
   await rows.getByText('Rotated', { exact: true }).waitFor();
   assert.equal(await rows.getByRole('button', { name: 'Rotate' }).count(), 1);
   await visit.look('keys');
+});
+
+it('API keys: a test key and what it sends are marked, and messages are filtered by mode', async (visit) => {
+  const { page } = visit;
+  await visit.open(`${shop.id}/keys`);
+  await page.getByRole('button', { name: 'New API key' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Staging');
+  await dialog.getByLabel('Mode').selectOption('Test');
+  await dialog.getByText('Messages go to this account’s inbox only').waitFor();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  const shown = page.getByRole('dialog', { name: 'API key' });
+  const key = (await shown.locator('code').first().textContent()) ?? '';
+  await shown.getByRole('button', { name: 'I’ve saved it' }).click();
+  await page
+    .getByRole('row')
+    .filter({ hasText: 'Staging' })
+    .getByText('Test', { exact: true })
+    .waitFor();
+  await visit.look('key-test');
+  const to = 'staging@people.test';
+  await new SendClient(service, key, shop.id).accept({
+    body: bodyWith({ envelope: { toAddress: to, fromAddress: 'anyone@elsewhere.test' } }),
+  });
+  await visit.move(`${shop.id}/messages`);
+  await page.getByLabel('Mode', { exact: true }).selectOption('Test');
+  const row = page.getByRole('row').filter({ hasText: to });
+  await row.getByText('Captured').waitFor();
+  await row.getByText('Test', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('row').count(), 2, 'the head and the only test message');
+  await visit.look('messages-test');
+  await page.getByLabel('Mode', { exact: true }).selectOption('Live');
+  await row.waitFor({ state: 'detached' });
+  await page.getByLabel('Mode', { exact: true }).selectOption('Test');
+  await row.getByRole('link').click();
+  await page.getByText('Captured in the test inbox, not delivered.').waitFor();
+  await visit.look('message-test');
 });
 
 it('team: an owner takes over the API keys of a user who is demoted or removed', async (visit) => {

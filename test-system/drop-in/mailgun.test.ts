@@ -550,6 +550,7 @@ test('malformed and oversized forms are refused', async () => {
     [`${field('to').repeat(1_201)}--b--`, type, /^The form has more than 1200 values/],
     [`${field('text', 'x'.repeat(1_048_577))}--b--`, type, /more than 1 MiB of text/],
     [Buffer.from(`${field('to', 'ü')}--b--`, 'latin1'), type, /not valid UTF-8/],
+    ['text=%ff', 'application/x-www-form-urlencoded', /not valid UTF-8/],
     ['to=a&'.repeat(1_300), 'application/x-www-form-urlencoded', /more than 1200 values/],
     [`text=${'x'.repeat(1_048_577)}`, 'application/x-www-form-urlencoded', /larger than 1 MiB/],
     [`${field('attachment')}--b--`, type, /^Attachment\.0 must be an object/],

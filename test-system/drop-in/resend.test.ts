@@ -265,6 +265,7 @@ test('domains are listed and read', async () => {
   assert.equal(detail.object, 'domain');
   assert.ok(detail.records.length > 0);
   assert.equal(errorOf(await resend.domains.get('other.test'))[1], 'not_found');
+  assert.equal(errorOf(await resend.domains.get('%00'))[0], 422);
 });
 
 const refusals: readonly (readonly [

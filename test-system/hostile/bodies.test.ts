@@ -115,6 +115,7 @@ test('ASVS 4.0.3 13.2.1: a route without an entry, or with a different method, c
 /** The status of a provider for a body that is too large. */
 const refusedBody: Readonly<Record<DropInName, number>> = {
   resend: 422,
+  postmark: 422,
   ses: 400,
   mailgun: 400,
 };
@@ -164,6 +165,7 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
             ? { authorization: `Bearer ${credential}` }
             : { cookie, 'x-signalpost-request': '1' }),
           ...(path === '/intake/postmark' && { authorization: basic }),
+          'x-postmark-server-token': key,
           'x-twilio-email-event-webhook-timestamp': '1',
           'x-twilio-email-event-webhook-signature': 'x',
           ...(dropIn === 'mailgun' && { authorization: `Basic ${btoa(`api:${key}`)}` }),

@@ -92,6 +92,8 @@ for (const [device, phone] of [
     await page.getByRole('heading', { level: 2, name: 'Your order A-1001' }).waitFor();
     await page.frameLocator('iframe').getByText('Hi Ada, thank you').waitFor();
     await page.getByText('1 remote image not loaded').waitFor();
+    const focused = await page.evaluate('document.activeElement.className');
+    assert.equal(focused === 'inbox-mail', phone, focused as string);
     await look('message');
     for (const tab of ['Text', 'Links', 'Attachments', 'Headers', 'Source', 'HTML']) {
       await page.getByRole('tab', { name: tab }).click();
@@ -371,6 +373,11 @@ test('the keyboard reaches every control; J, K, / and Escape move through the in
   await shows(newer);
   await page.keyboard.press('/');
   await page.keyboard.type('older jk');
+  await page.waitForURL(/search=older\+jk/);
+  await page.goBack();
+  await page.waitForURL(inbox);
+  assert.equal(await page.getByLabel('Search subject').inputValue(), '');
+  await page.goForward();
   await page.waitForURL(/search=older\+jk/);
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');

@@ -58,7 +58,8 @@ const districts: Readonly<Record<string, readonly (string | readonly string[])[]
     'report',
     'webhook',
   ],
-  'drop-in': ['provider', 'resend', 'mailgun', 'ses'],
+  'drop-in': ['provider', 'resend', 'postmark', 'mailgun', 'ses'],
+  outbox: ['source', 'reader'],
   operating: ['move', 'change', 'manifest', 'demo-data', 'management', 'config', 'command'],
 };
 

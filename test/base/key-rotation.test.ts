@@ -120,6 +120,7 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   'dkim keys': sealed('dkim keys'),
   'sign-in provider secret': sealed('sign-in provider secret'),
   'signing secrets': sealed('signing secrets'),
+  'outbox source URLs': sealed('outbox source URLs'),
   'webhook secrets': use({
     open: (key) => new SecretBox(key),
     make: (box) => box.seal('secret'),
@@ -353,6 +354,7 @@ const kinds: Record<string, 'sealed' | 'keyed hash' | 'plain'> = {
   'key_leftover.hash': 'plain',
   'known_browser.hash': 'plain',
   'one_time_link.code_hash': 'plain',
+  'outbox_source.sealed_url': 'sealed',
   'password_reset.hash': 'plain',
   'privacy_record.address_hash': 'plain',
   'recovery_code.hash': 'keyed hash',
@@ -425,6 +427,10 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably',
     values ('1', ${signingKey.id}, 'h', 'SES', '{}', ${new SigningSecrets(old).seal(signingKey, 'signing')})`.execute(
     kysely,
   );
+  await sql`insert into outbox_source (account_id, id, table_name, sealed_url, server, rows_per_second)
+    values ('1', 'orders', 'email_outbox', ${seal(old.derive('outbox source URLs'), '1/orders', Buffer.from('postgres://'))}, '', 1)`.execute(
+    kysely,
+  );
   const both = new MasterKey(...secrets);
   both.select(newName, oldName);
   const all = async () => {
@@ -439,11 +445,13 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably',
     [550, 0],
     [1, 0],
     [1, 0],
+    [1, 0],
   ]);
   assert.deepEqual(await all(), [
     [0, 0],
     [0, 0],
     [0, 1],
+    [0, 0],
     [0, 0],
     [0, 0],
     [0, 0],

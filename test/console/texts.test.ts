@@ -6,11 +6,13 @@ import { auditTexts } from '../../console/src/texts/en/audit.en.ts';
 import { destinationsTexts } from '../../console/src/texts/en/destinations.en.ts';
 import { domainsTexts } from '../../console/src/texts/en/domains.en.ts';
 import { editorTexts } from '../../console/src/texts/en/editor.en.ts';
+import { inboxTexts } from '../../console/src/texts/en/inbox.en.ts';
 import { integrationsTexts } from '../../console/src/texts/en/integrations.en.ts';
 import { processesTexts } from '../../console/src/texts/en/processes.en.ts';
 import { repliesTexts } from '../../console/src/texts/en/replies.en.ts';
 import { settingsTexts } from '../../console/src/texts/en/settings.en.ts';
 import { smtpTexts } from '../../console/src/texts/en/smtp.en.ts';
+import { webhooksTexts } from '../../console/src/texts/en/webhooks.en.ts';
 import { en } from '../../console/src/texts/en.ts';
 
 const folder = join(import.meta.dirname, '../../console/src/texts/en');
@@ -27,11 +29,13 @@ test('every text of a file is in the catalog, and no two files use the same name
     ...destinationsTexts,
     ...domainsTexts,
     ...editorTexts,
+    ...inboxTexts,
     ...integrationsTexts,
     ...processesTexts,
     ...repliesTexts,
     ...settingsTexts,
     ...smtpTexts,
+    ...webhooksTexts,
   };
   assert.deepEqual(names.toSorted(), Object.keys(catalog).toSorted());
 });

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { sql } from 'kysely';
+import { createTransport } from 'nodemailer';
 import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { setOperator } from '../../src/accounts/account/person-store.ts';
 import type { PersonId } from '../../src/base/values/ids.ts';
@@ -132,12 +133,28 @@ test('ASVS 4.0.3 4.1.3: a session of an account’s provider reads no mail of ot
     undefined,
     sessionHeaders(await ownBrowser(victim.email), service.url),
   );
-  assert.equal((await own.get(`${path}/inbox/messages`)).status, 200);
+  const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPort() });
+  // As delivery names the account.
+  for (const id of [b, a.accountId, '.system'])
+    await transport.sendMail({
+      from: 'x@b.test',
+      to: 'y@b.test',
+      subject: id,
+      text: id,
+      dsn: { id },
+    });
   const { browser } = await signInAs(victim.subject);
   const bound = new ManagementClient(service, undefined, sessionHeaders(browser, service.url));
   assert.equal((await bound.get(path)).status, 200);
-  const read = await bound.get(`${path}/inbox/messages`);
-  assert.equal(read.status, 403, read.text);
+  for (const client of [own, bound]) {
+    const { status, body, text } = await client.get(`${path}/inbox/messages`);
+    assert.equal(status, 200, text);
+    const subjects = (body.items as { subject: string }[]).map(({ subject }) => subject);
+    assert.ok(subjects.includes(b));
+    for (const subject of [a.accountId, '.system']) assert.ok(!subjects.includes(subject), subject);
+    assert.equal((await client.get('/inbox/messages')).status, 403);
+  }
+  assert.equal((await bound.get(`/accounts/${a.accountId}/inbox/messages`)).status, 404);
 });
 
 test('ASVS 4.0.3 4.2.1: at /me, a session of an account’s provider sees and ends only what belongs to the account', async () => {

@@ -7,6 +7,8 @@ export function findUnbounded(schema: unknown, path: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { type, ...rest } = schema as Schema;
   if (rest.enum !== undefined || rest.const !== undefined) return [];
+  if (Array.isArray(type))
+    return type.flatMap((one) => findUnbounded({ ...rest, type: one }, path));
   const alternatives = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => listOf(rest[name]));
   if (alternatives.length > 0)
     return alternatives.flatMap((one, index) => findUnbounded(one, `${path}|${index}`));

@@ -26,13 +26,16 @@ export function restoreTestKey(): void {
 /** MiB for hashing a password, unless a test sets PASSWORD_MEMORY. */
 export const testPasswordMemory = 1;
 
+/** What a service without a worker doesn't do. */
+const background: readonly NodeRole[] = ['worker', 'outbox'];
+
 export interface TestServiceOptions {
   /** The database of the service: a URL of `createTestDatabase`, or of a proxy before it. */
   readonly databaseUrl: string;
   readonly clock?: Clock;
   /** Default: all roles. */
   readonly roles?: readonly NodeRole[];
-  /** Without it, accepted messages stay queued. Default: true. */
+  /** Without it, accepted messages stay queued, and outboxes aren't read. Default: true. */
   readonly worker?: boolean;
   /** Additional settings, as an operator would set them. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -90,7 +93,8 @@ export async function startTestService(
     tracing: await openTracing(config.tracing, log),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     roles: new Set(
-      options.roles ?? nodeRoles.filter((role) => role !== 'worker' || options.worker !== false),
+      options.roles ??
+        nodeRoles.filter((role) => options.worker !== false || !background.includes(role)),
     ),
   });
   checkAnswers(app.http.server);

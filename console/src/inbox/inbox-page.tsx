@@ -71,6 +71,17 @@ function Mails({ inbox, mails }: MailsProps) {
     if (wanted !== search) show({ ...filters, search: wanted }, true);
   }, [wanted]);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the browser's history changes the search too
+  useEffect(() => {
+    if (search !== wanted) setTyped(search);
+  }, [search]);
+
+  // The focus follows to a mail in place of the list.
+  const area = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (mail !== undefined && field.current?.offsetParent === null) area.current?.focus();
+  }, [mail]);
+
   const title = text(isOfAccount ? 'inbox.title' : 'inbox.all');
   const accountHint = me?.inbox === false ? 'inbox.testHint' : 'inbox.hint';
   const count = `${mails.items.length}${mails.hasNextPage ? '+' : ''}`;
@@ -107,7 +118,7 @@ function Mails({ inbox, mails }: MailsProps) {
           </Box>
           <MailList inbox={inbox} mails={mails} />
         </div>
-        <section className="inbox-mail" aria-label={text('inbox.mail')}>
+        <section ref={area} tabIndex={-1} className="inbox-mail" aria-label={text('inbox.mail')}>
           {mail === undefined ? (
             <NoMailChosen inbox={inbox} />
           ) : (

@@ -297,7 +297,7 @@ function HeaderFields({ mail: { headers, envelopeFrom, envelopeTo } }: { mail: I
         ]}
       />
       <Title order={3} mt="sm">
-        {text('inbox.headers')}
+        {text('inbox.tab.headers')}
       </Title>
       <Facts facts={headers.map(({ name, value }) => [name, value] as const)} />
     </>

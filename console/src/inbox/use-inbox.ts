@@ -4,22 +4,7 @@ import { useCallback } from 'react';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { keyOf } from '../api/use-get.ts';
-
-/** The search and the open mail, kept in the page URL. */
-export interface InboxFilters {
-  readonly search?: string;
-  readonly mail?: string;
-}
-
-/** Parses filters from the URL and ignores invalid ones. */
-export function readInboxFilters(given: Readonly<Record<string, unknown>>): InboxFilters {
-  const search = typeof given.search === 'string' ? given.search.trim().slice(0, 200) : '';
-  const { mail } = given;
-  return {
-    ...(search !== '' && { search }),
-    ...(typeof mail === 'string' && /^[0-9a-f-]{36}$/i.test(mail) && { mail }),
-  };
-}
+import { type InboxFilters, readInboxFilters } from './inbox-filters.ts';
 
 const ofAccount = {
   page: '/$account/inbox',
@@ -33,8 +18,6 @@ const ofInstallation = {
   messages: '/inbox/messages',
   message: '/inbox/messages/{inboxMessageId}',
 };
-
-const livePollMs = 2_000;
 
 /** The inbox of the page: that of its account, or else that of the installation. */
 export function useInbox(canDelete: boolean) {
@@ -85,6 +68,6 @@ export type Inbox = ReturnType<typeof useInbox>;
 export function useMails({ paths, filters: { search } }: Inbox) {
   return usePages(paths.messages, {
     query: { ...(search !== undefined && { search }) },
-    refetchInterval: livePollMs,
+    refetchInterval: 2_000,
   });
 }

@@ -40,6 +40,7 @@ const groupByScope: Readonly<Record<KeyScope, ScopeGroup>> = {
   'users:read': 'set-up',
   'integrations:read': 'set-up',
   'integrations:write': 'set-up',
+  'outbox:read': 'set-up',
   'webhooks:read': 'set-up',
   'webhooks:write': 'set-up',
 };

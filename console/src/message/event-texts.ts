@@ -12,10 +12,10 @@ type EventKind = Message['events'][number]['kind'] | WebhookKind;
 
 /** In display order. */
 const webhookTexts: Readonly<Record<WebhookKind, TextKey>> = {
-  accepted: 'webhooks.kind.accepted',
+  accepted: 'event.accepted',
   delivered: 'state.delivered',
   deferred: 'state.deferred',
-  delayed: 'webhooks.kind.delayed',
+  delayed: 'event.delayed',
   bounced: 'state.bounced',
   expired: 'state.expired',
   failed: 'state.failed',

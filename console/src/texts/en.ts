@@ -13,7 +13,6 @@ import { setUpTexts } from './en/set-up.en.ts';
 import { suppressionsTexts } from './en/suppressions.en.ts';
 import { teamTexts } from './en/team.en.ts';
 import { templatesTexts } from './en/templates.en.ts';
-import { webhooksTexts } from './en/webhooks.en.ts';
 /**
  * The English texts of the console, one file per area, except those that only the pages of an area load: see `addTexts`. To add
  * a language, add a folder next to `en` and a file next to this one with the same keys.
@@ -30,7 +29,6 @@ export const en = {
   ...reportsTexts,
   ...templatesTexts,
   ...keysTexts,
-  ...webhooksTexts,
   ...sendersTexts,
   ...listsTexts,
   ...suppressionsTexts,

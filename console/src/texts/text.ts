@@ -9,6 +9,7 @@ import type { processesTexts } from './en/processes.en.ts';
 import type { repliesTexts } from './en/replies.en.ts';
 import type { settingsTexts } from './en/settings.en.ts';
 import type { smtpTexts } from './en/smtp.en.ts';
+import type { webhooksTexts } from './en/webhooks.en.ts';
 import { en } from './en.ts';
 
 /** Texts that only some pages load, with `addTexts`. */
@@ -21,7 +22,8 @@ type PageTexts = typeof auditTexts &
   typeof processesTexts &
   typeof repliesTexts &
   typeof settingsTexts &
-  typeof smtpTexts;
+  typeof smtpTexts &
+  typeof webhooksTexts;
 
 /** A key of the catalog. */
 export type TextKey = keyof typeof en | keyof PageTexts;

@@ -1,3 +1,4 @@
+import './webhook-texts.ts';
 import { Alert, Button, Code, Group, Paper, Text, Title } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';

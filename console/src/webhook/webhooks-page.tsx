@@ -1,3 +1,4 @@
+import './webhook-texts.ts';
 import { Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { ListedWebhook } from '../api/management.generated.ts';

@@ -30,6 +30,8 @@ const table = {
   'messages:send-content': ['changes', 'developer'],
   'messages:status': ['reads', 'developer'],
   'messages:test': ['changes', 'marketer'],
+  'outbox:read': ['reads', 'developer'],
+  'outbox:write': ['changes', 'developer'],
   'policy:write': ['changes', 'owner'],
   'privacy:read': ['reads', 'owner'],
   'privacy:write': ['changes', 'owner'],
@@ -92,11 +94,12 @@ export const permissionsOf: Readonly<Record<Role, ReadonlySet<Permission>>> = {
 
 /**
  * Permissions reserved for people: a key with them would outlive the trust in its creator (ASVS 4.0.3 section 4.1.3), or could
- * decide which people get in and who reads the account's mail.
+ * decide which people get in and who reads the account's mail. An outbox sends with all templates whatever its creator may do.
  */
 export const peopleOnly: readonly Permission[] = [
   'keys:read',
   'keys:write',
+  'outbox:write',
   'policy:write',
   'privacy:read',
   'privacy:write',

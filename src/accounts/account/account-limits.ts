@@ -67,6 +67,7 @@ export const accountLimits = {
   integrations: limit('OAuth apps', 'integration', 1_000),
   apiKeys: limit('API keys', 'api_key', 1_000),
   webhooks: limit('webhooks', 'webhook_endpoint', 50),
+  outboxSources: limit('outbox sources', 'outbox_source', 10),
   users: limit('users', 'membership', 10_000),
   invitations: limit('open invitations', 'invitation', 5_000),
   savedFilters: limit('saved filters', 'saved_filter', 50, per('person', 'person_id')),

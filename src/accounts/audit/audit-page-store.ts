@@ -151,7 +151,7 @@ async function scanEntries(
 
 /** What audit events are about, with how their kinds begin. */
 const kindStarts = {
-  account: ['account', 'policy', 'set_up', 'manifest', 'allowance', 'source'],
+  account: ['account', 'policy', 'set_up', 'manifest', 'allowance', 'source', 'outbox_source'],
   user: [
     'user',
     'invitation',

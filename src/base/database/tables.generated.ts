@@ -505,6 +505,24 @@ export interface OneTimeLinkTable {
   purpose: string;
 }
 
+export interface OutboxSourceTable {
+  account_id: string;
+  created_at: Generated<Timestamp>;
+  drained_at: Generated<Timestamp>;
+  failing_since: Timestamp | null;
+  failure: string | null;
+  failure_detail: string | null;
+  id: string;
+  incarnation: Generated<string>;
+  lease_owner: string | null;
+  lease_until: Timestamp | null;
+  read_at: Timestamp | null;
+  rows_per_second: number;
+  sealed_url: Buffer;
+  server: string;
+  table_name: string;
+}
+
 export interface PasskeyTable {
   created_at: Timestamp;
   credential_id: Buffer;
@@ -1080,6 +1098,7 @@ export interface DB {
   message_reply: MessageReplyTable;
   message_search: MessageSearchTable;
   one_time_link: OneTimeLinkTable;
+  outbox_source: OutboxSourceTable;
   passkey: PasskeyTable;
   password_reset: PasswordResetTable;
   person: PersonTable;

@@ -110,6 +110,8 @@ export const policies = {
   webhookTests: slots('test events', [12, 2, 3], { retryAfter: 5 }),
   /** Leases of deliveries, which spend most of their time waiting for endpoints. */
   webhooks: slots('webhooks', [24, 4, 6], { wait: inTurn }),
+  // Fewer than batches, because a page of rows may wait for a commit like one of their chunks.
+  outboxPages: slots('outbox pages', [4, 2, 1], { wait: inTurn }),
   /** Accounts whose events are written to the logs of their endpoints. */
   webhookPieces: slots('webhooks', [3, 1, 1], { wait: inTurn }),
   // More wouldn't be stored sooner, and small messages would wait for their commits.

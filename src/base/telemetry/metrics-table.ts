@@ -47,6 +47,15 @@ export const metricsTable = {
     }),
     signalpost_send_waiting: gauge('Requests waiting for a commit'),
   },
+  Outbox: {
+    signalpost_outbox_rows_total: counter(
+      'Rows of accounts’ outboxes by what was written into them: `accepted` or `failed`',
+      { labels: ['outcome'] },
+    ),
+    signalpost_outbox_lag_seconds: highest(
+      'For how long the outbox that is furthest behind has had rows to read, or couldn’t be read; absent where none is read',
+    ),
+  },
   'SMTP submission': {
     signalpost_submission_sessions: gauge(
       'Open SMTP sessions of programs that submit messages; absent without SMTP submission',

@@ -127,7 +127,10 @@ function readEncoded(body: Buffer): SubmittedForm {
     count += 1;
     if (count > maxValues) throw unusableBody(`the form has more than ${maxValues} values`);
   }
-  for (const [name, value] of new URLSearchParams(body.toString()))
+  for (const [name, value] of new URLSearchParams(body.toString())) {
+    // What isn't UTF-8 becomes this character.
+    if (value.includes('\ufffd')) throw unusableBody('the form is not valid UTF-8');
     form.add(name, Buffer.from(value));
+  }
   return form.values;
 }

@@ -11,6 +11,7 @@ import { escapeMalformedPercent } from '../../host/http/request-path.ts';
 import { admitCaller, type SendAdmission } from '../../sending/submission/admit-caller.ts';
 import { attachmentLimitOf } from '../../sending/submission/check-attachments.ts';
 import { limitDetails } from '../../sending/submission/describe-body-problems.ts';
+import { findInvalidText } from '../../sending/submission/find-invalid-text.ts';
 import { unusableBody } from '../../sending/submission/read-body-json.ts';
 import { encodedBody, isPlain } from '../../sending/submission/send-email-routes.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
@@ -121,10 +122,14 @@ async function answerCall(
     throw new Fault('VALIDATION_FAILED', {
       details: limitDetails(unknown.map((field) => ({ field, reason: unknownMember }))),
     });
+  const params = readParams(call.path, path);
+  // Such as a NUL, which no query of the database can take.
+  const unstorable = findInvalidText({ ...params, ...Object.fromEntries(query) });
+  if (unstorable.length > 0) throw new Fault('VALIDATION_FAILED', { details: unstorable });
   return answer({
     services,
     admission,
-    params: readParams(call.path, path),
+    params,
     query,
     headers,
     body,

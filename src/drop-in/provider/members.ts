@@ -60,7 +60,7 @@ export class MemberTable<Table extends Members = Members> {
   read(value: unknown, place = ''): Values<Table> {
     const details: FaultDetail[] = [];
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw invalid([{ field: place.replace(/\.$/, ''), reason: 'must be an object' }]);
+      throw invalidMembers([{ field: place.replace(/\.$/, ''), reason: 'must be an object' }]);
     const given = Object.entries(value).filter(
       ([, member]) => member !== null && member !== undefined,
     );
@@ -75,7 +75,7 @@ export class MemberTable<Table extends Members = Members> {
       this.schema,
     );
     if (!this.#validate(values)) details.push(...describe(this.#validate.errors ?? [], place));
-    if (details.length > 0) throw invalid(details);
+    if (details.length > 0) throw invalidMembers(details);
     return values as Values<Table>;
   }
 }
@@ -95,6 +95,7 @@ function describe(errors: readonly ErrorObject[], place: string): FaultDetail[] 
   }));
 }
 
-function invalid(details: readonly FaultDetail[]): Fault {
+/** A request with problems, of which the first ones are named. */
+export function invalidMembers(details: readonly FaultDetail[]): Fault {
   return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }

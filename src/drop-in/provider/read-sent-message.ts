@@ -31,6 +31,8 @@ export interface SentMessageDetail extends SentMessage {
   /** Null: it's from a stored template, erased, or larger than 1 MiB. */
   readonly html: string | null;
   readonly text: string | null;
+  /** Names of its attachments. */
+  readonly files: readonly string[];
   readonly events: readonly StoredEvent[];
 }
 
@@ -38,6 +40,7 @@ export interface SentMessageDetail extends SentMessage {
 interface SourceView extends Pick<SentMessage, 'to' | 'cc' | 'replyTo' | 'mailId'> {
   readonly html: string | null;
   readonly text: string | null;
+  readonly files: readonly string[];
 }
 
 const maxSourceBytes = 1_024 * 1_024;
@@ -47,7 +50,7 @@ const viewSource = mailJob(viewSourceJob, import.meta.url);
 
 export function viewSourceJob({ source }: { readonly source: Buffer }): SourceView {
   const { fields } = readEntity(source);
-  const { html, text } = readMail(source);
+  const { html, text, files } = readMail(source);
   const list = (name: string): string[] =>
     parseMailboxes(fields.get(name) ?? '', maxMailboxes).map(({ address, name: shown }) =>
       writeMailbox(address, shown),
@@ -59,6 +62,7 @@ export function viewSourceJob({ source }: { readonly source: Buffer }): SourceVi
     mailId: decodeWords(fields.get('message-id') ?? ''),
     html: html ?? null,
     text: text ?? null,
+    files: files.map(({ filename }) => filename ?? ''),
   };
 }
 
@@ -82,6 +86,10 @@ export async function findSentMessage(
     state: entry?.leased === true ? 'sending' : message.state,
     templateId: message.template_id as SentRow['templateId'],
     templateVersion: message.template_version,
+    tag: message.tag,
+    trackOpens: message.track_opens,
+    trackClicks: message.track_clicks,
+    retentionDays: message.retention_days,
     content: message.content,
     events,
   };
@@ -100,6 +108,8 @@ export async function readSentMessage(
   const row = await findSentMessage(request, idText);
   const [sent] = await describeSent(request, [row]);
   const source = sourceOf(row);
+  const files =
+    source === undefined ? (row.content?.attachments ?? []).map(({ filename }) => filename) : [];
   const isReadable = source !== undefined && source.size <= maxSourceBytes;
   const bytes = isReadable ? await services.attachments.read(account.id, source.sha256) : undefined;
   const view =
@@ -109,7 +119,7 @@ export async function readSentMessage(
       // Its author made it unreadable.
       return undefined;
     }));
-  return { ...(sent as SentMessage), html: null, text: null, ...view, events: row.events };
+  return { ...(sent as SentMessage), html: null, text: null, files, ...view, events: row.events };
 }
 
 /** Messages as their rows show them, with secret values masked. */

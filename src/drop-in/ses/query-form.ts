@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Fault } from '../../base/values/errors.ts';
 import { formatBytes, sendBodyBytes } from '../../host/http/limits/route-limits.ts';
@@ -9,6 +8,8 @@ const maxParameters = 1_000;
 /** Of a list; Amazon's longest has 50. */
 const maxListItems = 200;
 const maxDepth = 8;
+const maxNameLength = 200;
+const tooLarge = `the form is larger than ${formatBytes(sendBodyBytes)} beside its message`;
 /** Bytes decoded per turn of the event loop. */
 const turnBytes = 512 * 1_024;
 
@@ -23,6 +24,7 @@ type Branch = Map<string, string | Buffer | Branch>;
 
 const listPlace = /^[1-9]\d{0,3}$/;
 
+const percent = 0x25;
 const ampersand = 0x26;
 const equalSign = 0x3d;
 
@@ -32,27 +34,27 @@ const equalSign = 0x3d;
  */
 export async function readQueryForm(body: Buffer): Promise<Readonly<Record<string, FormValue>>> {
   const root: Branch = new Map();
-  let count = 0;
-  let textBytes = 0;
-  for (let start = 0; start < body.length; ) {
+  const short: string[] = [];
+  let shortBytes = 0;
+  for (let start = 0, end = 0; start < body.length; start = end + 1) {
     const found = body.indexOf(ampersand, start);
-    const end = found === -1 ? body.length : found;
+    end = found === -1 ? body.length : found;
     const pair = body.subarray(start, end);
-    start = end + 1;
-    if (pair.length === 0) continue;
-    count += 1;
-    if (count > maxParameters) throw unusableBody(`the form has more than ${maxParameters} values`);
-    const equal = pair.indexOf(equalSign);
-    const name = equal === -1 ? pair : pair.subarray(0, equal);
-    if (name.length > 1_000) throw unusableBody('a name of the form is longer than 1000 bytes');
-    const value = equal === -1 ? Buffer.alloc(0) : await decodePercent(pair.subarray(equal + 1));
-    const isLong = value.length > sendBodyBytes;
-    textBytes += isLong ? 0 : value.length;
-    if (textBytes > sendBodyBytes)
-      throw unusableBody(
-        `the form is larger than ${formatBytes(sendBodyBytes)} beside its longest value`,
-      );
-    put(root, textOf(await decodePercent(name)), isLong ? value : textOf(value));
+    if (pair.length <= sendBodyBytes) {
+      short.push(pair.toString());
+      shortBytes += pair.length + 1;
+      if (shortBytes > sendBodyBytes + 1) throw unusableBody(tooLarge);
+    } else {
+      const equal = Math.min(Math.max(pair.indexOf(equalSign), 0), maxNameLength + 1);
+      put(root, pair.toString('latin1', 0, equal), await decodeLongValue(pair.subarray(equal + 1)));
+    }
+  }
+  const pairs = [...new URLSearchParams(short.join('&'))];
+  if (pairs.length > maxParameters)
+    throw unusableBody(`the form has more than ${maxParameters} values`);
+  for (const [name, value] of pairs) {
+    if (value.includes('\ufffd')) throw unusableBody('the form is not valid UTF-8');
+    put(root, name, value);
   }
   return toObject(root);
 }
@@ -60,7 +62,7 @@ export async function readQueryForm(body: Buffer): Promise<Readonly<Record<strin
 function put(root: Branch, name: string, value: string | Buffer): void {
   const path = name.split('.');
   const last = path.pop() ?? '';
-  if (path.length > maxDepth || name === '') throw misnamed(name);
+  if (path.length > maxDepth || name.length > maxNameLength || name === '') throw misnamed(name);
   let branch = root;
   for (const part of path) {
     const next = branch.get(part) ?? new Map();
@@ -96,43 +98,22 @@ function toValue(branch: Branch): FormValue {
   return places.sort((a, b) => Number(a) - Number(b)).map((place) => values[place] ?? '');
 }
 
-function textOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw unusableBody('the form is not valid UTF-8');
-  return bytes.toString();
-}
+/** The escapes of base64. */
+const escapes: Readonly<Record<string, string>> = { '2B': '+', '2F': '/', '3D': '=' };
 
-const percent = 0x25;
-const plus = 0x2b;
-const space = 0x20;
-const hexDigits: Readonly<Record<number, number>> = Object.fromEntries(
-  [...'0123456789abcdef', ...'ABCDEF'].map((digit) => [
-    digit.charCodeAt(0),
-    Number.parseInt(digit, 16),
-  ]),
-);
-
-/** Decodes a name or value of a form, in pieces with other work between them. A percent sign without digits stays. */
-async function decodePercent(bytes: Buffer): Promise<Buffer> {
-  if (!bytes.includes(percent) && !bytes.includes(plus)) return bytes;
-  const decoded = Buffer.allocUnsafe(bytes.length);
-  let length = 0;
-  let turn = turnBytes;
-  for (let at = 0; at < bytes.length; at += 1) {
-    if (at >= turn) {
-      turn += turnBytes;
-      await nextTurn();
-    }
-    const byte = bytes[at];
-    const escaped =
-      byte === percent ? digitOf(bytes[at + 1]) * 16 + digitOf(bytes[at + 2]) : Number.NaN;
-    if (!Number.isNaN(escaped)) at += 2;
-    decoded[length] = Number.isNaN(escaped) ? (byte === plus ? space : (byte ?? 0)) : escaped;
-    length += 1;
+/** Decodes a long value, which can only be base64, in pieces with other work between them. */
+async function decodeLongValue(value: Buffer): Promise<Buffer> {
+  const pieces: string[] = [];
+  for (let start = 0; start < value.length; ) {
+    const cut = value.subarray(0, start + turnBytes).lastIndexOf(percent);
+    // An escape that the piece would split is in the next one.
+    const end = cut > start + turnBytes - 3 && cut > start ? cut : start + turnBytes;
+    const piece = value.toString('latin1', start, end);
+    pieces.push(
+      piece.replaceAll(/%(2B|2F|3D)/gi, (_, hex: string) => escapes[hex.toUpperCase()] ?? ''),
+    );
+    start = end;
+    await nextTurn();
   }
-  return decoded.subarray(0, length);
-}
-
-/** Of a hexadecimal digit; NaN for anything else. */
-function digitOf(digit: number | undefined): number {
-  return digit === undefined ? Number.NaN : (hexDigits[digit] ?? Number.NaN);
+  return Buffer.from(pieces.join(''), 'latin1');
 }

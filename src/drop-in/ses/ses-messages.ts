@@ -124,10 +124,10 @@ export const sendNames = {
   'envelope.fromDisplayName': 'FromEmailAddress',
   'envelope.replyToAddress': 'ReplyToAddresses',
   envelope: 'Destination',
-  content: 'Content.Simple.Body',
-  'content.subjectLine': 'Content.Simple.Subject',
-  'content.html': 'Content.Simple.Body.Html',
-  'content.text': 'Content.Simple.Body.Text',
+  content: 'Content',
+  'content.subjectLine': 'Subject',
+  'content.html': 'Html',
+  'content.text': 'Text',
   'content.headers': 'Headers',
   'content.attachments': 'Attachments',
   'content.personalizationDataMap': 'Content.Template.TemplateData',
@@ -288,6 +288,8 @@ function readTemplate(value: unknown) {
     TemplateContent,
     'Content.Template.TemplateContent.',
   );
+  if (Subject === undefined)
+    throw invalid([{ field: 'Content.Template.TemplateContent.Subject', reason: 'is required' }]);
   if (Object.values(values).some((one) => typeof one !== 'string'))
     throw invalid([
       {
@@ -295,7 +297,7 @@ function readTemplate(value: unknown) {
         reason: 'can’t have lists and objects with TemplateContent',
       },
     ]);
-  const content = { subject: Subject ?? '', html: Html, text, values: values as Texts['values'] };
+  const content = { subject: Subject, html: Html, text, values: values as Texts['values'] };
   return { ...template, values, content };
 }
 

@@ -50,6 +50,7 @@ export const queryMembers: Readonly<Record<string, MemberTable>> = tables;
 const ownNames = {
   FromEmailAddress: 'Source',
   EmailTags: 'Tags',
+  Content: 'Message',
   'Content.Simple': 'Message',
   'Content.Raw': 'RawMessage',
   'Content.Template': 'Template',

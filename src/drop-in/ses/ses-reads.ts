@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { parseTemplateId } from '../../base/values/ids.ts';
-import { readMessageStatus, type StoredEvent } from '../../content/message/message-status-store.ts';
 import type { SuppressionReason } from '../../content/suppression/suppression.ts';
 import { findSuppressions, readSuppressions } from '../../content/suppression/suppression-store.ts';
 import {
@@ -14,7 +13,6 @@ import {
   type DropInRequest,
 } from '../provider/drop-in.ts';
 import { MemberTable, mapped, supported } from '../provider/members.ts';
-import { describeSent, findSentMessage, findTogether } from '../provider/read-sent-message.ts';
 import { findTemplate, readJson } from '../provider/send-messages.ts';
 import {
   allowAddress,
@@ -48,6 +46,7 @@ export const sesReads: readonly DropInCall[] = [
     summary:
       'ListSuppressedDestinations, newest first; addresses that unsubscribed or were added by hand are `COMPLAINT`',
     permission: 'suppressions:read',
+    query: ['NextToken', 'PageSize', 'Reason'],
     answer: listSuppressed,
   },
   {
@@ -73,6 +72,7 @@ export const sesReads: readonly DropInCall[] = [
     path: '/v2/email/templates',
     summary: 'ListEmailTemplates: those that are published; their names are their IDs',
     permission: 'templates:read',
+    query: ['NextToken', 'PageSize'],
     answer: listTemplates,
   },
   {
@@ -81,13 +81,6 @@ export const sesReads: readonly DropInCall[] = [
     summary: 'GetEmailTemplate: its published version',
     permission: 'templates:read',
     answer: getTemplate,
-  },
-  {
-    method: 'GET',
-    path: '/v2/email/insights/:MessageId',
-    summary: 'GetMessageInsights, with the tags of the message',
-    permission: 'messages:read',
-    answer: getInsights,
   },
 ];
 
@@ -153,14 +146,9 @@ async function listSuppressed(request: DropInRequest): Promise<DropInAnswer> {
     limit,
   });
   const reasons = query.getAll('Reason');
-  const start = timeOf(query, 'StartDate') ?? Number.NEGATIVE_INFINITY;
-  const end = timeOf(query, 'EndDate') ?? Number.POSITIVE_INFINITY;
   const shown = entries.filter(
-    ({ reason, createdAt, expiresAt }) =>
-      isAhead(request, expiresAt) &&
-      (reasons.length === 0 || reasons.includes(bounce(reason))) &&
-      createdAt.getTime() >= start &&
-      createdAt.getTime() <= end,
+    ({ reason, expiresAt }) =>
+      isAhead(request, expiresAt) && (reasons.length === 0 || reasons.includes(bounce(reason))),
   );
   const last = entries.length === limit ? entries.at(-1) : undefined;
   const position = last && JSON.stringify([last.createdText, last.address, last.reason]);
@@ -195,14 +183,6 @@ function pageSizeOf(query: URLSearchParams, max: number): number {
   throw invalid([{ field: 'PageSize', reason: `must be a number from 1 to ${max}` }]);
 }
 
-function timeOf(query: URLSearchParams, name: string): number | undefined {
-  const text = query.get(name);
-  if (text === null) return undefined;
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) throw invalid([{ field: name, reason: 'must be a time' }]);
-  return time;
-}
-
 async function listTemplates(request: DropInRequest): Promise<DropInAnswer> {
   const { services, admission, query } = request;
   const limit = pageSizeOf(query, 100);
@@ -227,45 +207,4 @@ async function getTemplate(request: DropInRequest): Promise<DropInAnswer> {
     throw new DropInRefusal('NOT_FOUND', 'The account has no such published template.');
   const { subject: Subject, html, mjml, text: Text } = version.source;
   return ok(request, { TemplateName: id, TemplateContent: { Subject, Html: html ?? mjml, Text } });
-}
-
-/** What happens to a message, in Amazon's words. */
-const eventTypes: Partial<Readonly<Record<StoredEvent['kind'], string>>> = {
-  delivered: 'DELIVERY',
-  bounced: 'BOUNCE',
-  deferred: 'DELIVERY_DELAY',
-  expired: 'BOUNCE',
-  failed: 'REJECT',
-  suppressed: 'REJECT',
-  complained: 'COMPLAINT',
-  unsubscribed: 'SUBSCRIPTION',
-  opened: 'OPEN',
-  clicked: 'CLICK',
-};
-
-/** The messages of an email to all its recipients. */
-async function getInsights(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, admission, params } = request;
-  const row = await findSentMessage(request, params.MessageId ?? '');
-  const [message] = await describeSent(request, [row]);
-  const insights = [];
-  for (const id of await findTogether(request, row)) {
-    const status = await readMessageStatus(services.database.kysely, admission.account.id, id);
-    const Destination = status?.message.content?.to;
-    if (status === undefined || Destination === undefined) continue;
-    const events = status.events.flatMap(({ kind, at }) => {
-      const type = eventTypes[kind];
-      return type === undefined ? [] : [{ Timestamp: secondsOf(at), Type: type }];
-    });
-    const sent = { Timestamp: secondsOf(status.message.accepted_at), Type: 'SEND' };
-    insights.push({ Destination, Events: [sent, ...events] });
-  }
-  const tags = Object.entries(row.content?.attributes ?? {});
-  return ok(request, {
-    MessageId: row.id,
-    FromEmailAddress: message?.from,
-    Subject: message?.subject,
-    EmailTags: tags.map(([Name, Value]) => ({ Name, Value })),
-    Insights: insights,
-  });
 }

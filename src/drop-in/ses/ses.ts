@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Fault } from '../../base/values/errors.ts';
+import { findSigner } from '../../accounts/access/aws-signature.ts';
 import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import type { Receipt } from '../../sending/submission/commit-message.ts';
 import { hashInPieces } from '../../sending/submission/decode-base64.ts';
@@ -18,12 +17,6 @@ import {
   type DropInSigner,
 } from '../provider/drop-in.ts';
 import { readJson, sendMessage } from '../provider/send-messages.ts';
-import {
-  findClaimProblem,
-  isSignedWith,
-  parseSignature,
-  type SignatureProblem,
-} from './aws-signature.ts';
 import { readSend, sendMembers, sendNames } from './ses-messages.ts';
 import { escapeXml, queryMembers, queryNames, readQuerySend, xmlAnswer } from './ses-query.ts';
 import { sendComplete } from './ses-raw.ts';
@@ -82,7 +75,6 @@ export const ses: DropIn = {
   scopes: [
     'messages:send',
     'messages:send-content',
-    'messages:read',
     'suppressions:read',
     'suppressions:write',
     'templates:read',
@@ -97,58 +89,22 @@ export const ses: DropIn = {
   }),
 };
 
-const problems: Readonly<Record<SignatureProblem, string>> = {
-  'unsigned-headers': 'must cover Host, X-Amz-Date and every other X-Amz- header, each once',
-  'wrong-scope': 'must be for the service ses, on the day of X-Amz-Date',
-  // SDKs look for the first two words, and correct their clock.
-  expired: 'expired, or is ahead of time: X-Amz-Date must be within 5 minutes',
-  mismatch:
-    'doesn’t match: check the secret, and that no proxy changes the host, path or body of the request',
-};
-
-function wrongSignature(reason: string): Fault {
-  return new Fault('UNAUTHORIZED', { details: [{ field: 'signature', reason }] });
-}
-
-/** A signature over the declared hash of the body is checked before any of it is read. */
 async function signerOf(
   { access, clock }: DropInServices,
-  request: IncomingMessage,
+  { method = '', url = '', headers, headersDistinct }: IncomingMessage,
 ): Promise<DropInSigner> {
-  const { method = '', url = '', headersDistinct: headers } = request;
-  const { authorization } = request.headers;
+  const { authorization } = headers;
   if (authorization === undefined)
     throw new DropInRefusal('MISSING_KEY', 'The request has no signature.');
-  const claimed = parseSignature(authorization);
-  if (claimed === undefined) throw wrongSignature('isn’t one of Signature Version 4 in a header');
-  if (headers['x-amz-security-token'] !== undefined)
-    throw wrongSignature('can’t have a session: remove X-Amz-Security-Token');
-  const problem = findClaimProblem(claimed, headers, clock.now());
-  if (problem !== undefined) throw wrongSignature(problems[problem]);
-  const key = await withTimeout(access.signers.findSigning(claimed.accessKeyId));
-  if (key === undefined) throw new Fault('UNAUTHORIZED');
-  const requireSigned = (bodyHash: string): void => {
-    // A client of a host in DROP_IN_HOSTS signs its path without the prefix.
-    const isSigned = [url, url.slice(prefix.length)].some((target) =>
-      isSignedWith(key.secret, claimed, { method, target, headers, bodyHash }),
-    );
-    if (!isSigned) throw wrongSignature(problems.mismatch);
-  };
-  const declared = headers['x-amz-content-sha256']?.[0];
-  if (declared !== undefined) requireSigned(declared);
-  return {
-    principal: key.principal,
-    checkBody: async (body) => {
-      const bodyHash = await hashOf(body);
-      if (declared === undefined) requireSigned(bodyHash);
-      else if (declared !== bodyHash) throw wrongSignature(problems.mismatch);
-      access.signers.recordUse(key.principal);
-    },
-  };
+  // A client of a host in DROP_IN_HOSTS signs its path without the prefix.
+  const targets = [url, url.slice(prefix.length)];
+  const head = { authorization, method, headers: headersDistinct, targets };
+  const finding = findSigner(access.signers, head, clock.now());
+  const { principal, checkBody } = await withTimeout(finding);
+  return { principal, checkBody: async (body) => checkBody(await hashOf(body)) };
 }
 
 async function hashOf(body: Buffer): Promise<string> {
-  if (body.length <= sendBodyBytes) return hash('sha256', body);
   return Buffer.from(await hashInPieces([body]), 'latin1').toString('hex');
 }
 
@@ -181,6 +137,9 @@ function send(
   return sendMessage(request, message, { idempotencyKey, body, span });
 }
 
+/** Version 1 has no paths. */
+const queryTarget = /^\/ses\/?(?:\?|$)/;
+
 /** Status, and the names of the error in version 2 and 1. */
 type ErrorName = readonly [status: number, name: string, queryName: string];
 
@@ -211,7 +170,7 @@ function describeSesError(
 ): DropInAnswer {
   const isSignature = kind === 'UNAUTHORIZED' && details.length > 0;
   const [status, name, queryName] = isSignature ? wrongSignatureName : errors[kind];
-  if (target.startsWith(`${prefix}/v2/`))
+  if (!queryTarget.test(target))
     return {
       status,
       body: { message },

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { roles } from '../../accounts/account/account.ts';
 import { nodeRoles } from '../../base/threads/node-role.ts';
+import { defaultRowsPerSecond, maxRowsPerSecond } from '../../outbox/source/source-url.ts';
 import { maxDemoMessages } from '../demo-data/demo-limits.ts';
 import { commandRunner, commandsOf, groupsOf } from './command-runner.ts';
 import type { CommandShell } from './shell.ts';
@@ -276,6 +277,29 @@ function addAccessCommands(program: Command, shell: CommandShell): void {
     'how long the old secret keeps working: 30m, 24h, 7d or 0',
     '24h',
   );
+  const outbox = group(
+    'outbox',
+    'send the rows that an application inserts in its own database',
+    async () => (await import('./outbox.ts')).outboxCommands,
+  );
+  outbox('list <account>', 'list the outboxes of an account, with lag and last failure');
+  outbox(
+    'add <account> <source>',
+    'add an outbox, or change it; reads its postgres:// URL from standard input',
+  )
+    .requiredOption('--table <name>', 'the table, such as email_outbox or shop.email_outbox')
+    .option(
+      '--rate <number>',
+      'max rows sent per second',
+      readNumber(maxRowsPerSecond, /^\d{1,4}$/),
+      defaultRowsPerSecond,
+    );
+  outbox('remove <account> <source>', 'remove an outbox; its table stays');
+  outbox('schema', 'print the SQL of the table, with an index and a trigger that notifies')
+    .addOption(
+      new Option('--dialect <name>', 'dialect of SQL').choices(['postgres']).default('postgres'),
+    )
+    .option('--table <name>', 'name of the table', 'email_outbox');
   const users = program
     .command('user')
     .description('list, add and invite users, and help them sign in again');

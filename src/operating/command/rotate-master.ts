@@ -24,6 +24,7 @@ import {
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import { resealColumn } from '../../base/secrets/seal.ts';
 import { OperatorError } from '../../base/values/errors.ts';
+import { sealedSourceUrls } from '../../outbox/source/outbox-source-store.ts';
 import { sealedWebhookSecrets } from '../../outcomes/webhook/secret-box.ts';
 import type { Config } from '../config/config.ts';
 import { onInstallation } from './open-running.ts';
@@ -36,6 +37,7 @@ export const sealedColumns = [
   ...sealedWebhookSecrets,
   sealedProviderSecrets,
   sealedSigningSecrets,
+  sealedSourceUrls,
 ];
 
 /** Seconds without a heartbeat after which a process is considered gone. */

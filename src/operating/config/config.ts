@@ -89,6 +89,7 @@ function readSettings(given: SettingReader) {
     /** Message submission over SMTP; undefined: off. */
     smtpSubmission: readSmtpSubmission(given),
     webhookNetworks: given.read('WEBHOOK_NETWORKS'),
+    outboxNetworks: given.read('OUTBOX_NETWORKS'),
     keepReaderAddresses: given.read('KEEP_READER_ADDRESSES'),
     metrics: readMetricsAccess(given),
     inboxToken: given.read('INBOX_TOKEN'),

@@ -343,6 +343,13 @@ export const settingTopics = {
         'Private networks that webhooks and accounts’ sign-in providers may reach, separated by commas: `10.1.0.0/16`.',
     }),
   },
+  Outbox: {
+    OUTBOX_NETWORKS: setting(list(network), {
+      default: '',
+      meaning:
+        'Private networks of accounts’ databases whose outboxes are read, separated by commas: `10.1.0.0/16`. Addresses in them may also be read without TLS.',
+    }),
+  },
   'Metrics and logs': {
     METRICS_TOKEN: setting(bearerToken, {
       secret: true,
@@ -436,6 +443,7 @@ export const settings = {
   ...settingTopics['Bounces and complaints'],
   ...settingTopics['SMTP submission'],
   ...settingTopics.Webhooks,
+  ...settingTopics.Outbox,
   ...settingTopics['Metrics and logs'],
   ...settingTopics.OpenTelemetry,
 };

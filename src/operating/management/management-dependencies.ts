@@ -15,6 +15,7 @@ import type { ReplyAddresses } from '../../content/message/reply-address.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import type { TemplateDirectory } from '../../content/template/template-directory.ts';
 import type { BackupSettings } from '../../host/backup/backup-target.ts';
+import type { Outbox } from '../../outbox/outbox-module.ts';
 import type { AccountEvents } from '../../outcomes/webhook/account-events.ts';
 import type { Webhooks } from '../../outcomes/webhook/webhook-module.ts';
 import type { InboxReaders } from '../../sending/inbox/inbox-access.ts';
@@ -69,6 +70,7 @@ export interface ManagementDependencies {
     Webhooks,
     'box' | 'networks' | 'replayEvent' | 'replayPeriod' | 'resume' | 'sendTest'
   >;
+  readonly outbox: Pick<Outbox, 'networks'>;
   readonly events: Pick<AccountEvents, 'latest' | 'listen' | 'read'>;
   readonly streams: Pick<Limiter, 'tryAcquire'>;
   /** Aborts when the service stops. */

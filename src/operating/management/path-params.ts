@@ -119,6 +119,7 @@ export const pathParams = {
     'must be 64 hexadecimal digits in lower case',
     (text) => (/^[0-9a-f]{64}$/.test(text) ? text : undefined),
   ),
+  sourceId: publicId<string>('The outbox source.', 'orders'),
   starterId: publicId<string>('The starter.', 'receipt'),
   templateId: publicId<TemplateId>('The template.', 'receipt'),
   version: place('The version number.', 999_999_999),

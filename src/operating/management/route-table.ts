@@ -22,6 +22,7 @@ import * as queue from './message/manage-queue-routes.ts';
 import * as scheduled from './message/manage-scheduled-routes.ts';
 import * as replies from './message/replies-routes.ts';
 import { savedFilterRoutes } from './message/saved-filters-routes.ts';
+import * as outbox from './outbox/manage-outbox-sources-routes.ts';
 import * as privacy from './privacy/manage-privacy-routes.ts';
 import * as attention from './report/attention-routes.ts';
 import * as reports from './report/manage-reports-routes.ts';
@@ -184,6 +185,9 @@ const rows: readonly RouteRow[] = [
   ['POST', `${webhook}/replay`, 'webhooks:write', webhookLogs.replayWebhook],
   ['GET', `${webhook}/replays`, 'webhooks:read', webhookLogs.listWebhookReplays],
   ['POST', `${webhook}/test`, 'webhooks:write', webhookLogs.testWebhook],
+
+  ['GET', `${account}/outbox-sources`, 'outbox:read', outbox.listOutboxSources],
+  ...outbox.outboxSourceRoutes,
 
   ['GET', `${account}/attention`, 'reports:read', attention.getAttention],
   ['GET', `${account}/send-readiness`, 'account:read', attention.getSendReadiness],

@@ -24,13 +24,26 @@ function bounceTypeOf({ kind, isHard, cause, detail }: WebhookFacts): BounceType
   return (detail.permanent === false ? undefined : bounceTypes[cause]) ?? softBounce;
 }
 
+/**
+ * Postmark's bounces have numbers: here the time of the message and the 12 bits after it, which find it by its ID. They fit into a
+ * JSON number until 2039.
+ */
+export function bounceIdOf(messageId: string): number {
+  const digits = messageId.replaceAll('-', '');
+  return Number.parseInt(digits.slice(0, 12) + digits.slice(13, 16), 16);
+}
+
+/** When the message of a bounce was accepted, in milliseconds since the epoch. */
+export function timeOfBounce(id: number): number {
+  return Math.floor(id / 4_096);
+}
+
 /** A bounce or complaint. */
-function describeBounce(facts: WebhookFacts) {
+export function describeBounce(facts: WebhookFacts) {
   const type = bounceTypeOf(facts);
   const [Type, TypeCode, Name] = type;
   return {
-    // 48 random bits of the event's ID, because Postmark's are numbers.
-    ID: Number.parseInt(facts.eventId.slice(-12), 16),
+    ID: bounceIdOf(facts.messageId),
     Type,
     TypeCode,
     Name,

@@ -1,6 +1,8 @@
 import { awaitReplication } from '../../base/database/await-replication.ts';
 import { maxRecipients } from '../../content/message/message-content.ts';
 import { scheduledClassOffset, scheduledReason } from '../../content/message/scheduled-class.ts';
+import { outboxKeyPrefix } from './idempotency.ts';
+import { unansweredAhead } from './idempotency-key-store.ts';
 
 /**
  * The statement that accepts a batch: suppression check, idempotency keys, messages and queue entries in one commit. Each
@@ -67,7 +69,8 @@ const keys = rowsOf('k', {
 // Inserts in index order, so that two batches can't deadlock.
 function claims(refused: string): string {
   return `insert into idempotency_key as known (account_id, key, request_hash, message_id, suppressed_recipients, created_at)
-  select k.account_id, k.key, k.request_hash, k.message_id, string_to_array(k.suppressed, ' '), ${now}
+  select k.account_id, k.key, k.request_hash, k.message_id, string_to_array(k.suppressed, ' '),
+    ${now} + case when starts_with(k.key, '${outboxKeyPrefix}') then ${unansweredAhead} else interval '0' end
   from ${keys}
   where k.key is not null and k.n not in (${refused})
   order by k.account_id, k.key`;

@@ -102,7 +102,7 @@ export function retentionDaysOf({ account, isTest }: SendingCaller): number {
   return isTest ? testClass : account.retentionDays;
 }
 
-/** The admission of the service itself, which sends with its own templates. */
+/** The admission of the service itself, for its own mail and for the rows of an account's outboxes. */
 export function admitService(caller: Omit<SendingCaller, 'isTest'>): SendAdmission {
   return new SendAdmission({ ...caller, isTest: false }, undefined, false);
 }

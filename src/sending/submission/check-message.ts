@@ -41,6 +41,8 @@ export interface AdmittedRequest {
   readonly templateText: string;
   readonly contentType: string | undefined;
   readonly idempotencyKey: unknown;
+  /** The key of a message that the service sends for a row of an outbox, instead of a caller's. */
+  readonly rowKey?: IdempotencyKey | undefined;
   readonly body: RawBody;
   /** For a message of a batch: its parsed body, without the key. */
   readonly parsed?: BodyJson;

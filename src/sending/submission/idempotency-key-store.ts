@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { awaitReplication } from '../../base/database/await-replication.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { countChanged, firstRow } from '../../base/database/statements.ts';
+import { countChanged, firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 
 /** The request accepted with a key, and its response. */
@@ -36,6 +36,23 @@ export async function findIdempotencyKey(
       suppressedRecipients: row.suppressed_recipients,
     }
   );
+}
+
+/**
+ * Keys of outbox rows are dated ahead, so that they are remembered for 90 days: a row is read again until its answer is written
+ * into its table, which can be away.
+ */
+export const unansweredAhead = "interval '89 days'";
+
+/** Remembers keys of outbox rows whose answers are written for 7 days from now. */
+export async function rememberAnswered(
+  kysely: Kysely,
+  accountId: AccountId,
+  keys: readonly string[],
+): Promise<void> {
+  await run(kysely)`
+    update idempotency_key set created_at = now() + interval '6 days'
+    where account_id = ${accountId} and key = any (${keys}::text[])`;
 }
 
 /**

@@ -12,6 +12,12 @@ export interface IdempotencyKey {
   readonly requestHash: string;
 }
 
+/**
+ * Keys of rows that are read from accounts' outboxes begin with this; the tab is in no caller's key. They are remembered for longer
+ * (`rememberAnswered`).
+ */
+export const outboxKeyPrefix = 'outbox\t';
+
 /** Printable ASCII (RFC 20), as in the string syntax of the IETF draft. */
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
 

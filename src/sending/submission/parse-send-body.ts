@@ -44,6 +44,10 @@ export interface ReceivingTemplate {
 }
 
 /** Without coercion or defaults: a number in place of a string is a caller error. */
+function compile<Body>(schema: object): ValidateFunction<Body> {
+  return new Ajv({ allErrors: true, strict: true, allowUnionTypes: true }).compile<Body>(schema);
+}
+
 let bodyValidator: ValidateFunction<SendBody<string>> | undefined;
 let contentValidator: ValidateFunction<ContentBody> | undefined;
 
@@ -61,9 +65,7 @@ export class SendBodyParser {
   constructor(now: () => number = Date.now, headerRules = new CustomHeaderRules()) {
     this.#now = now;
     this.#headerRules = headerRules;
-    bodyValidator ??= new Ajv({ allErrors: true, strict: true, allowUnionTypes: true }).compile<
-      SendBody<string>
-    >(textBodySchema);
+    bodyValidator ??= compile<SendBody<string>>(textBodySchema);
     this.#validate = bodyValidator;
   }
 
@@ -114,11 +116,7 @@ export class SendBodyParser {
     transactionalAllowed: boolean,
   ): ParsedContentRequest {
     dropEmptyMaps(value);
-    contentValidator ??= new Ajv({
-      allErrors: true,
-      strict: true,
-      allowUnionTypes: true,
-    }).compile<ContentBody>(contentBodySchema);
+    contentValidator ??= compile<ContentBody>(contentBodySchema);
     const details: FaultDetail[] = [...problems];
     const validate = contentValidator;
     if (!validate(value)) {

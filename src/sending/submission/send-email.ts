@@ -22,7 +22,7 @@ export function sendEmail(
   dependencies: SendDependencies,
   admitted: AdmittedRequest,
 ): Promise<Receipt> {
-  const { idempotencyKey, templateText, body, parsed, span } = admitted;
+  const { idempotencyKey, rowKey, templateText, body, parsed, span } = admitted;
   const { id: accountId } = admitted.admission.account;
   return acceptMessage(dependencies, {
     accountId,
@@ -31,7 +31,7 @@ export function sendEmail(
     span,
     readKey:
       idempotencyKey === undefined
-        ? undefined
+        ? rowKey && (() => rowKey)
         : () =>
             readIdempotencyKey(
               idempotencyKey,

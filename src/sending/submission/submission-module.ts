@@ -19,8 +19,8 @@ import { admitService, type RawRight } from './admit-caller.ts';
 import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
 import type { Receipt } from './commit-message.ts';
 import { CustomHeaderRules } from './custom-headers.ts';
-import { IdempotencyLocks } from './idempotency.ts';
-import { removeOldIdempotencyKeys } from './idempotency-key-store.ts';
+import { type IdempotencyKey, IdempotencyLocks } from './idempotency.ts';
+import { rememberAnswered, removeOldIdempotencyKeys } from './idempotency-key-store.ts';
 import { registerMessageStatusRoute } from './message-status-routes.ts';
 import { SendBodyParser } from './parse-send-body.ts';
 import { QuotaShares } from './quota-shares.ts';
@@ -66,6 +66,15 @@ interface ServiceMessage {
   /** False if it is worthless after the template's freshness window. */
   readonly deliverWhenDelayed: boolean;
   readonly values: Readonly<Record<string, string>>;
+}
+
+/** A message that a row of an account's outbox stands for. */
+interface RowMessage {
+  /** The source of the row, which the message is recorded with. */
+  readonly source: string;
+  readonly templateId: string;
+  readonly key: IdempotencyKey;
+  readonly body: Buffer;
 }
 
 function bodyOf(
@@ -182,6 +191,24 @@ export function createSubmission(dependencies: SubmissionDependencies) {
         body: Buffer.from(JSON.stringify(bodyOf(message, account))),
       });
     },
+    /**
+     * Sends the message of a row of an account's outbox, with the same checks and commit as a caller's.
+     * @throws Fault as the send operation does
+     */
+    sendRow: (account: Account, { source, templateId, key, body }: RowMessage): Promise<Receipt> =>
+      measured(() =>
+        sendEmail(sending, {
+          admission: admitService({ account, clientId: `outbox-${source}` as ClientId }),
+          templateText: templateId,
+          contentType: 'application/json',
+          idempotencyKey: undefined,
+          rowKey: key,
+          body,
+        }),
+      ),
+    /** See `rememberAnswered`. */
+    rememberRows: (accountId: AccountId, keys: readonly string[]): Promise<void> =>
+      rememberAnswered(database.kysely, accountId, keys),
     /**
      * Stores an already validated message.
      * @throws Fault QUOTA_EXCEEDED if its account has reached its quota

@@ -286,7 +286,8 @@ test('ASVS 4.0.3 4.1.3: a session of an account’s provider reaches that accoun
     me.accounts.map(({ id }) => id),
     [account],
   );
-  assert.equal((await browser.open('/inbox')).status, 403);
+  assert.equal((await browser.open('/inbox/api/messages')).status, 403);
+  assert.equal((await client.get('/inbox/messages')).status, 403);
 });
 
 test('ASVS 4.0.3 4.1.3: a session of an account’s provider consents for that account only', async () => {

@@ -20,5 +20,6 @@ test('a complete message is read as headers and parts say', () => {
     mailId: '<1@shop.test>',
     html: '<p>Hello</p>',
     text: null,
+    files: [],
   });
 });

@@ -37,6 +37,7 @@ const signInProvider = {
   members: [],
 };
 
+const outboxSource = { table: 'email_outbox', url: 'postgres://u:p@db.shop.test/shop' };
 const rule = { contentDays: null, addressDays: null, engagementDays: null };
 
 /** A resource for a path with PUT: the IDs in its path after the account, separated by blanks, and one or two bodies. */
@@ -81,6 +82,7 @@ const ofAccount: Readonly<Record<string, Resource>> = {
     hook,
     { ...hook, url: 'https://hooks.example/other' },
   ],
+  'outbox-sources/:sourceId': ['new', outboxSource, { ...outboxSource, rowsPerSecond: 9 }],
   'saved-filters/:filterName': ['new', { query: { tag: 'one' } }, { query: { tag: 'two' } }],
   'retention-rule': ['', rule, { ...rule, contentDays: 7 }],
 };

@@ -101,6 +101,13 @@ async function makeResources(): Promise<Map<string, string>> {
       `${account}/saved-filters/:filterName`,
       await put(`${path}/saved-filters/back`, { query: {} }),
     ],
+    [
+      `${account}/outbox-sources/:sourceId`,
+      await put(`${path}/outbox-sources/back`, {
+        table: 'email_outbox',
+        url: 'postgres://u:p@db.back.test/back',
+      }),
+    ],
     [`${account}/retention-rule`, `${path}/retention-rule`],
     [`${account}/policy`, `${path}/policy`],
     [
@@ -244,6 +251,11 @@ const otherValues: Readonly<Record<string, Readonly<Record<string, unknown>>>> =
     kinds: ['bounced'],
     format: 'sendgrid',
     credentials: (body: Body) => ({ ...body, format: 'postmark', credentials: 'ann:other' }),
+  },
+  '/accounts/:accountId/outbox-sources/:sourceId': {
+    table: undefined,
+    url: (body: Body) => ({ ...body, url: 'postgres://u:p@db.other.test/back' }),
+    rowsPerSecond: 7,
   },
   '/accounts/:accountId/retention-rule': { contentDays: 4, addressDays: 4, engagementDays: 4 },
   '/accounts/:accountId/policy': {

@@ -155,7 +155,7 @@ test('Postmark: a record of each type with the members of its SDK', () => {
   const time = at.toISOString();
   const Recipient = 'ada@customer.example';
   const failure = {
-    ID: 255,
+    ID: 7_354_250_804_311_394,
     Email: Recipient,
     From: 'Shop <hello@shop.example>',
     Subject: 'Your order',

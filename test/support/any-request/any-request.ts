@@ -91,6 +91,7 @@ export function anyRequest(line: RouteLine, names: Names): fc.Arbitrary<AnyReque
 function anyBodyOf({ limit, endpoint, method, members }: RouteLine): fc.Arbitrary<AnyBody> {
   const maxBytes = Math.min(maxSentBytes, method === 'GET' ? 4_096 : limit.bodyBytes);
   if (endpoint?.accepts !== undefined) return anyBody(anyValue(csvRow), 'csv', maxBytes);
+  if (limit.path === '/ses') return anyBody(anyValue(queryForm), 'form', maxBytes);
   if (members !== undefined) {
     const kind = limit.path.startsWith('/mailgun') ? 'form' : 'json';
     return anyBody(anyValue(members.schema as object as JsonSchema), kind, maxBytes);
@@ -110,6 +111,21 @@ const optional = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema 
   properties,
 });
 const free: JsonSchema = { type: 'string', maxLength: 40 };
+
+/** The forms of version 1 of Amazon SES. */
+const queryForm = optional({
+  Action: text('SendEmail', 'SendRawEmail', 'SendTemplatedEmail', 'ListIdentities'),
+  Source: text('orders@shop.test', 'Shop <orders@shop.test>', '<'),
+  'Destination.ToAddresses.member.1': text('ann@shop.test', 'ann'),
+  'Destinations.member.1': text('ann@shop.test', 'ann'),
+  'Message.Subject.Data': { type: 'string', maxLength: 40 },
+  'Message.Body.Text.Data': { type: 'string', maxLength: 40 },
+  'RawMessage.Data': text('RnJvbTogb3JkZXJzQHNob3AudGVzdA0KDQo=', 'AAAA', '%'),
+  Template: text('t-0001', 'toString'),
+  TemplateData: text('{}', '{"Order Number":{}}', '['),
+  'Tags.member.1.Name': text('a', '__proto__'),
+  'Tags.member': text('a'),
+});
 
 /** The fields of all forms of the service. */
 const form = optional({

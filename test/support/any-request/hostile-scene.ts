@@ -70,7 +70,7 @@ export async function openHostileScene(): Promise<HostileScene> {
   await own.owner.put(`${own.path}/domains/shop.test`, {});
   const callers = new Map<CallerName, Readonly<Record<string, string>>>([
     ['stranger', {}],
-    ['key', { authorization: `Bearer ${key}` }],
+    ['key', { authorization: `Bearer ${key}`, 'x-postmark-server-token': key }],
   ]);
   const renewCallers = async (): Promise<void> => {
     callers.set('viewer', {

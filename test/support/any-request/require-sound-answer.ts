@@ -52,12 +52,13 @@ function requireForm(sent: AnyRequest, status: number, body: Json, where: string
 /** The members of an error in the form of a provider. */
 const dropInForms: Readonly<Record<DropInName, readonly string[]>> = {
   resend: ['statusCode', 'name', 'message'],
+  postmark: ['ErrorCode', 'Message'],
   ses: ['message'],
   mailgun: ['message'],
 };
 
 function isProgram({ line }: AnyRequest): boolean {
-  return /^\/(manage|ete|api|resend|ses|mailgun|token|revoke|introspect|intake|healthz|readyz)/.test(
+  return /^\/(manage|ete|api|resend|postmark|mailgun|ses|token|revoke|introspect|intake|healthz|readyz)/.test(
     line.limit.path,
   );
 }

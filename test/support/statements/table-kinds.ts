@@ -51,6 +51,7 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   message_reply: 'account',
   message_search: 'account',
   one_time_link: 'directory',
+  outbox_source: 'account',
   passkey: 'directory',
   password_reset: 'directory',
   person: 'directory',

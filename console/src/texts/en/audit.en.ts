@@ -57,6 +57,7 @@ export const auditTexts = {
   'audit.what.list': 'list',
   'audit.what.mail_template': 'system mail template',
   'audit.what.operator': 'operator',
+  'audit.what.outbox_source': 'outbox',
   'audit.what.person': 'person',
   'audit.what.receiver': 'the rate limits of',
   'audit.what.sender': 'sender',

@@ -47,7 +47,6 @@ export const inboxTexts = {
   'inbox.noAttachments': 'This message has no attachments.',
   'inbox.link': 'link: {label}',
   'inbox.envelope': 'Envelope',
-  'inbox.headers': 'Headers',
   'inbox.size': '{size} as received',
   'inbox.cut': 'Only the beginning is shown. Download the source to see all of it.',
   'inbox.download': 'Download .eml',

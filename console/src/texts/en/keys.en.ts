@@ -69,6 +69,7 @@ export const keysTexts = {
   'keys.scope.users:read': 'Read the team',
   'keys.scope.integrations:read': 'Read OAuth apps',
   'keys.scope.integrations:write': 'Register, change and remove OAuth apps',
+  'keys.scope.outbox:read': 'Read outbox sources',
   'keys.scope.webhooks:read': 'Read webhooks and their events',
   'keys.scope.webhooks:write': 'Add, change and remove webhooks',
   'keys.notUsed': 'Not used',

@@ -19,6 +19,8 @@ export const messagesTexts = {
   'state.clicked': 'Clicked',
   'state.complained': 'Marked as spam',
   'state.unsubscribed': 'Unsubscribed',
+  'event.accepted': 'Accepted',
+  'event.delayed': 'Delayed',
   'event.link-scanned': 'Guarded link viewed',
   'event.link-confirmed': 'Guarded link used',
   'event.links-revoked': 'Guarded links ended',

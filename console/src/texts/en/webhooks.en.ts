@@ -25,8 +25,6 @@ export const webhooksTexts = {
   'webhooks.someKinds': '{kinds}',
   'webhooks.group.sending': 'Sending',
   'webhooks.group.recipients': 'Recipients',
-  'webhooks.kind.accepted': 'Accepted',
-  'webhooks.kind.delayed': 'Delayed',
   'webhooks.secret': 'Signing secret',
   'webhooks.secretHint.signalpost':
     'Verify the webhook-signature header with it, using any Standard Webhooks library.',

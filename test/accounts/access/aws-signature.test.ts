@@ -8,7 +8,7 @@ import {
   isSignedWith,
   parseSignature,
   type SignedRequest,
-} from '../../../src/drop-in/ses/aws-signature.ts';
+} from '../../../src/accounts/access/aws-signature.ts';
 
 const accessKeyId = 'AKIDEXAMPLE';
 const secretAccessKey = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';

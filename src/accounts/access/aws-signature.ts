@@ -1,7 +1,11 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { unescape as unescapeLeniently } from 'node:querystring';
+import { Fault } from '../../base/values/errors.ts';
+import type { ApiKeyChecker } from './api-key-checker.ts';
+import type { KeyPrincipal } from './principal.ts';
 
 /** Seconds by which the clocks of a client and this service may differ, as Amazon allows. */
-export const maxSkewSeconds = 300;
+const maxSkewSeconds = 300;
 /** More than any client signs. */
 const maxSignedHeaders = 100;
 
@@ -33,7 +37,7 @@ export interface SignedRequest {
 }
 
 /** Why a signature doesn't count. */
-export type SignatureProblem = 'unsigned-headers' | 'wrong-scope' | 'expired' | 'mismatch';
+type SignatureProblem = 'unsigned-headers' | 'wrong-scope' | 'expired' | 'mismatch';
 
 /** @returns undefined if it isn't a header of Signature Version 4 */
 export function parseSignature(authorization: string): ClaimedSignature | undefined {
@@ -42,14 +46,8 @@ export function parseSignature(authorization: string): ClaimedSignature | undefi
   if (signature === undefined) return undefined;
   const signedHeaders = names.split(';');
   if (signedHeaders.length > maxSignedHeaders) return undefined;
-  return {
-    accessKeyId,
-    day,
-    region,
-    service,
-    signedHeaders,
-    signature: Buffer.from(signature, 'hex'),
-  };
+  const bytes = Buffer.from(signature, 'hex');
+  return { accessKeyId, day, region, service, signedHeaders, signature: bytes };
 }
 
 /**
@@ -125,21 +123,16 @@ function canonicalPath(path: string): string {
 }
 
 function canonicalQuery(query: string): string {
-  if (query === '') return '';
-  return query
-    .split('&')
+  const pairs = query.split('&').filter((pair) => pair !== '');
+  return pairs
     .map((pair) => {
       const [name = '', ...value] = pair.split('=');
-      return [encode(decode(name)), encode(decode(value.join('=')))] as const;
+      // By name, then by value: a NUL comes before all that a name may have.
+      return `${encode(unescapeLeniently(name))}\0${encode(unescapeLeniently(value.join('=')))}`;
     })
-    .sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))
-    .map((pair) => pair.join('='))
-    .join('&');
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+    .sort()
+    .join('&')
+    .replaceAll('\0', '=');
 }
 
 /** RFC 3986 section 2.3: only unreserved characters stay. */
@@ -150,11 +143,69 @@ function encode(text: string): string {
   );
 }
 
-/** Malformed escapes stay as they are: then the signature differs. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** A request before its body is read. */
+interface SignedHead extends Pick<SignedRequest, 'method' | 'headers'> {
+  readonly authorization: string;
+  /** The request line's, as the client may have sent them: a server can have added a prefix. */
+  readonly targets: readonly string[];
+}
+
+/** Whose key signed a request. */
+export interface RequestSigner {
+  readonly principal: KeyPrincipal;
+  /**
+   * Ends the check with the body that arrived. The use of the key counts from here.
+   * @param bodyHash SHA-256 in hex
+   * @throws Fault UNAUTHORIZED
+   */
+  readonly checkBody: (bodyHash: string) => void;
+}
+
+const reasons: Readonly<Record<SignatureProblem, string>> = {
+  'unsigned-headers': 'must cover Host, X-Amz-Date and every other X-Amz- header, each once',
+  'wrong-scope': 'must be for the service ses, on the day of X-Amz-Date',
+  // SDKs look for the words “Signature expired”, and correct their clock.
+  expired: 'expired, or is ahead of time: X-Amz-Date must be within 5 minutes',
+  mismatch:
+    'doesn’t match: check the secret, and that no proxy changes the host, path or body of the request',
+};
+
+function wrongSignature(reason: string): Fault {
+  return new Fault('UNAUTHORIZED', { details: [{ field: 'signature', reason }] });
+}
+
+/**
+ * Finds who signed a request. If its head declares the hash of the body, the signature is checked before any of it is read.
+ * @param now milliseconds since the epoch
+ * @throws Fault UNAUTHORIZED, which says what is wrong with the signature, or nothing if its key is unknown
+ */
+export async function findSigner(
+  signers: Pick<ApiKeyChecker, 'findSigning' | 'recordUse'>,
+  { authorization, method, headers, targets }: SignedHead,
+  now: number,
+): Promise<RequestSigner> {
+  const claimed = parseSignature(authorization);
+  if (claimed === undefined) throw wrongSignature('isn’t one of Signature Version 4 in a header');
+  if (headers['x-amz-security-token'] !== undefined)
+    throw wrongSignature('can’t have a session: remove X-Amz-Security-Token');
+  const problem = findClaimProblem(claimed, headers, now);
+  if (problem !== undefined) throw wrongSignature(reasons[problem]);
+  const key = await signers.findSigning(claimed.accessKeyId);
+  if (key === undefined) throw new Fault('UNAUTHORIZED');
+  const requireSigned = (bodyHash: string): void => {
+    const isSigned = targets.some((target) =>
+      isSignedWith(key.secret, claimed, { method, target, headers, bodyHash }),
+    );
+    if (!isSigned) throw wrongSignature(reasons.mismatch);
+  };
+  const declared = headers['x-amz-content-sha256']?.[0];
+  if (declared !== undefined) requireSigned(declared);
+  return {
+    principal: key.principal,
+    checkBody: (bodyHash) => {
+      if (declared === undefined) requireSigned(bodyHash);
+      else if (declared !== bodyHash) throw wrongSignature(reasons.mismatch);
+      signers.recordUse(key.principal);
+    },
+  };
 }

@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto';
+import { Fault } from '../../base/values/errors.ts';
+import { errorCatalog } from '../../host/http/error-catalog.ts';
+import { type IdempotencyKey, outboxKeyPrefix } from '../../sending/submission/idempotency.ts';
+import { maxRowBytes, type OutboxRow, type RowAnswer } from './outbox-table-store.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The idempotency key of a row: its source and id. Its content is what must not change, so a row that is read again, because its
+ * answer wasn't written, gets the answer of the message that it has already.
+ */
+export function keyOfRow(incarnation: string, row: OutboxRow): IdempotencyKey {
+  const { id, template, toAddress, data, options, sendAt } = row;
+  const content = JSON.stringify([template, toAddress, data, options, sendAt]);
+  return {
+    text: `${outboxKeyPrefix}${incarnation} ${hash('sha256', id)}`,
+    requestHash: hash('sha256', content, 'binary'),
+  };
+}
+
+/**
+ * The body of the send that a row stands for: `options` has the members of a send's body, and the columns add the recipient, the
+ * values and the time. Nothing is tracked by default. A time that has passed means at once, because a row can be read late.
+ * @param now in milliseconds since the epoch
+ * @throws Fault VALIDATION_FAILED if the row is too large or its columns aren't JSON
+ */
+export function bodyOfRow(row: OutboxRow, now: number): Buffer {
+  const { toAddress, sendAt, data, options, size } = row;
+  if (size > maxRowBytes || (data?.length ?? 0) + (options?.length ?? 0) > maxRowBytes)
+    throw invalid('data', `and options have more than ${maxRowBytes / 1024} KiB`);
+  const given = parse('options', options) ?? {};
+  if (!isObject(given)) throw invalid('options', 'must be an object');
+  const values = parse('data', data);
+  const isAhead = sendAt !== null && !(Date.parse(sendAt) <= now);
+  let body = withMember(given, 'envelope', {}, { toAddress });
+  body = withMember(body, 'content', {}, values == null ? {} : { personalizationDataMap: values });
+  body = withMember(body, 'actions', untracked, isAhead ? { sendAt } : {});
+  return Buffer.from(JSON.stringify(body));
+}
+
+function parse(field: string, text: string | null): unknown {
+  try {
+    return text === null ? undefined : JSON.parse(text);
+  } catch {
+    throw invalid(field, 'is not valid JSON');
+  }
+}
+
+const untracked = { trackOpens: false, trackClicks: false };
+
+/**
+ * Adds members below a name; what isn't an object stays, so that the send's own check names it.
+ * @param defaults what `body` can replace
+ */
+function withMember(body: Members, name: string, defaults: Members, members: Members): Members {
+  const before = Object.hasOwn(body, name) ? body[name] : {};
+  return isObject(before) ? { ...body, [name]: { ...defaults, ...before, ...members } } : body;
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(field: string, reason: string): Fault {
+  return new Fault('VALIDATION_FAILED', { details: [{ field, reason }] });
+}
+
+const maxErrorDetails = 20;
+
+/** The answer of a row that can't be sent: the error that the API would give. */
+export function failedRow({ id, version }: OutboxRow, { code, details, extra }: Fault): RowAnswer {
+  const { message } = errorCatalog[code];
+  const error = { errorName: code, message, details: details.slice(0, maxErrorDetails), ...extra };
+  return { id, version, status: 'failed', messageId: null, error: JSON.stringify(error) };
+}
