@@ -454,6 +454,7 @@ export function createApp(dependencies: AppDependencies): App {
       domains: sendingDomains,
       key,
       clock,
+      publicUrl: () => publicUrl(http, config.publicUrl),
     });
     feedback.registerRoutes(http);
     const delivered = deliveredState(config.delivery, config.deliveryRedirect);

@@ -1,5 +1,6 @@
 import type { Http } from '../host/http/create-http.ts';
 import type { RouteLimit } from '../host/http/limits/route-limits.ts';
+import { mailgun } from './mailgun/mailgun.ts';
 import { postmark } from './postmark/postmark.ts';
 import type { DropIn, DropInServices } from './provider/drop-in.ts';
 import type { DropInName } from './provider/drop-in-names.ts';
@@ -9,7 +10,13 @@ import { sendgrid } from './sendgrid/sendgrid.ts';
 import { ses } from './ses/ses.ts';
 
 /** The APIs of other providers that the service speaks, each under its own prefix. */
-export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend, postmark, sendgrid, ses };
+export const dropIns: Readonly<Record<DropInName, DropIn>> = {
+  resend,
+  postmark,
+  sendgrid,
+  mailgun,
+  ses,
+};
 
 /** The limits of their routes. */
 export const dropInLimits: readonly RouteLimit[] = Object.values(dropIns).flatMap(limitsOf);

@@ -118,6 +118,7 @@ const refusedBody: Readonly<Record<DropInName, number>> = {
   postmark: 422,
   sendgrid: 400,
   ses: 400,
+  mailgun: 400,
 };
 
 /** A path with a plausible value for each parameter. */
@@ -168,6 +169,7 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
           'x-postmark-server-token': key,
           'x-twilio-email-event-webhook-timestamp': '1',
           'x-twilio-email-event-webhook-signature': 'x',
+          ...(dropIn === 'mailgun' && { authorization: `Basic ${btoa(`api:${key}`)}` }),
           ...(dropIn === 'ses' &&
             signRequest({ method, url: service.url + fill(path), body: '' }, signing)),
         },

@@ -58,7 +58,7 @@ const districts: Readonly<Record<string, readonly (string | readonly string[])[]
     'report',
     'webhook',
   ],
-  'drop-in': ['provider', 'resend', 'postmark', 'sendgrid', 'ses'],
+  'drop-in': ['provider', 'resend', 'postmark', 'sendgrid', 'mailgun', 'ses'],
   outbox: ['source', 'reader'],
   operating: ['move', 'change', 'manifest', 'demo-data', 'management', 'config', 'command'],
 };

@@ -40,6 +40,8 @@ export interface DropInServices {
   >;
   readonly domains: Pick<SendingDomains, 'records'>;
   readonly clock: Clock;
+  /** The service’s own address, for links to pages. */
+  readonly publicUrl: () => string;
 }
 
 /** A request of a caller with the permission of its call. */

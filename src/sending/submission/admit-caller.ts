@@ -83,6 +83,12 @@ class SendAdmission implements SendingCaller {
     return this.#templates?.has(templateId) !== false;
   }
 
+  /** The same, as with a test key. */
+  get forTest(): SendAdmission {
+    const { account, clientId } = this;
+    return new SendAdmission({ account, clientId, isTest: true }, this.#templates, this.#mayWrite);
+  }
+
   /** Undefined if the caller may send with templates only. */
   get raw(): RawRight | undefined {
     return this.#mayWrite && this.#templates === undefined ? new RawRight(this) : undefined;

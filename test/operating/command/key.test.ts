@@ -106,7 +106,10 @@ test('a key for the API of a provider has its permissions, and the variables of 
   const { environment, key: other } = JSON.parse(json.out);
   assert.deepEqual(environment, { RESEND_API_KEY: other, RESEND_BASE_URL: url });
   const unknown = await run('key', 'create', shop.id, '--name', 'No', '--for', 'other');
-  assert.match(unknown.err, /--for must be one of resend, postmark, sendgrid, ses, not "other"/);
+  assert.match(
+    unknown.err,
+    /--for must be one of resend, postmark, sendgrid, mailgun, ses, not "other"/,
+  );
   const neither = await run('key', 'create', shop.id, '--name', 'No');
   assert.match(neither.err, /--scope, or name an API with --for/);
 });

@@ -92,8 +92,10 @@ function anyBodyOf({ limit, endpoint, method, members }: RouteLine): fc.Arbitrar
   const maxBytes = Math.min(maxSentBytes, method === 'GET' ? 4_096 : limit.bodyBytes);
   if (endpoint?.accepts !== undefined) return anyBody(anyValue(csvRow), 'csv', maxBytes);
   if (limit.path === '/ses') return anyBody(anyValue(queryForm), 'form', maxBytes);
-  if (members !== undefined)
-    return anyBody(anyValue(members.schema as object as JsonSchema), 'json', maxBytes);
+  if (members !== undefined) {
+    const kind = limit.path.startsWith('/mailgun') ? 'form' : 'json';
+    return anyBody(anyValue(members.schema as object as JsonSchema), kind, maxBytes);
+  }
   const sendSchema = limit.path.endsWith('/:accountId') ? contentBodySchema : sendBodySchema;
   const schema = limit.bodyBytes === sendBodyBytes ? sendSchema : endpoint?.body;
   if (schema !== undefined)

@@ -90,6 +90,8 @@ export async function openHostileScene(): Promise<HostileScene> {
     names: await readNames(database),
     callerHeaders: (name, { method, target, body }) => {
       const url = address + target;
+      if (name === 'key' && target.startsWith('/mailgun'))
+        return { authorization: `Basic ${btoa(`api:${key}`)}` };
       if (name !== 'key' || !target.startsWith('/ses') || !URL.canParse(url))
         return callers.get(name) ?? {};
       const { host: _, ...signed } = signRequest(

@@ -19,7 +19,7 @@ export function requireSoundAnswer(sent: AnyRequest, response: AnyAnswer): void 
     assert.ok(!isProgram(sent), `a page instead of JSON: ${where}`);
     return;
   }
-  if (sent.line.limit.path === '/ses' && type.startsWith('text/xml')) {
+  if (['/ses', '/ses/*'].includes(sent.line.limit.path) && type.startsWith('text/xml')) {
     assert.match(text, /^<ErrorResponse .*<Code>\w+<\/Code>.*<\/ErrorResponse>$/s, where);
     return;
   }
@@ -55,10 +55,11 @@ const dropInForms: Readonly<Record<DropInName, readonly string[]>> = {
   postmark: ['ErrorCode', 'Message'],
   sendgrid: ['errors'],
   ses: ['message'],
+  mailgun: ['message'],
 };
 
 function isProgram({ line }: AnyRequest): boolean {
-  return /^\/(manage|ete|api|resend|postmark|sendgrid|ses|token|revoke|introspect|intake|healthz|readyz)/.test(
+  return /^\/(manage|ete|api|resend|postmark|sendgrid|mailgun|ses|token|revoke|introspect|intake|healthz|readyz)/.test(
     line.limit.path,
   );
 }
