@@ -4,7 +4,7 @@ import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { limitDetails } from '../../sending/submission/describe-body-problems.ts';
 import type { ContentMessage, Mailbox } from '../../sending/submission/send-content.ts';
-import { MemberTable, mapped, refused, supported } from '../provider/members.ts';
+import { invalidMembers, MemberTable, mapped, refused, supported } from '../provider/members.ts';
 import { readMailbox, readMailboxes } from '../provider/read-mailboxes.ts';
 import { type ProviderMessage, typeOfFile } from '../provider/send-messages.ts';
 import type { FormFile, SubmittedForm } from './form-data.ts';
@@ -485,8 +485,4 @@ function fillFor<Parts>(
     reason: 'has no value',
   }));
   throw new Fault('PERSONALIZATION_FAILURE', { details: limitDetails(details) });
-}
-
-export function invalidMembers(details: readonly FaultDetail[]): Fault {
-  return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }

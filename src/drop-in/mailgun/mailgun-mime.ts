@@ -11,16 +11,11 @@ import { normalizeLineBreaks } from '../../sending/smtp-submission/receive-messa
 import { readOptionalMailbox } from '../../sending/smtp-submission/template-submission.ts';
 import { maxContentRecipients, withMemory } from '../../sending/submission/send-content.ts';
 import type { DropInRequest } from '../provider/drop-in.ts';
+import { invalidMembers } from '../provider/members.ts';
 import { readMailbox } from '../provider/read-mailboxes.ts';
 import { rightOf } from '../provider/send-messages.ts';
 import type { SubmittedForm } from './form-data.ts';
-import {
-  invalidMembers,
-  mimeMembers,
-  readOptions,
-  readRecipients,
-  toMembers,
-} from './mailgun-messages.ts';
+import { mimeMembers, readOptions, readRecipients, toMembers } from './mailgun-messages.ts';
 
 /**
  * Sends the complete message of a form as SMTP's submission does.

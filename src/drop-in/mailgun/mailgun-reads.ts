@@ -15,7 +15,7 @@ import {
   DropInRefusal,
   type DropInRequest,
 } from '../provider/drop-in.ts';
-import { MemberTable, mapped, refused, supported } from '../provider/members.ts';
+import { invalidMembers, MemberTable, mapped, refused, supported } from '../provider/members.ts';
 import { findTemplate, readJson } from '../provider/send-messages.ts';
 import {
   allowAddress,
@@ -23,7 +23,7 @@ import {
   suppressAddress,
 } from '../provider/suppressed-addresses.ts';
 import { readForm } from './form-data.ts';
-import { invalidMembers, toMembers } from './mailgun-messages.ts';
+import { toMembers } from './mailgun-messages.ts';
 
 const suppressionBytes = 64 * 1_024;
 /** Of one request to add some. */
