@@ -143,42 +143,6 @@ test('the client with fetch, and a form without files in percent encoding', asyn
   assert.deepEqual([mail.subject, mail.text?.trimEnd()], ['Ü', text]);
 });
 
-test('messages.create sends a complete message', async () => {
-  const message = [
-    'From: "Excited User" <mailgun@shop.test>',
-    'To: Mime <mime@mg.test>',
-    'Bcc: hidden@mg.test',
-    'Subject: =?utf-8?q?H=C3=A9llo?=',
-    'MIME-Version: 1.0',
-    'Content-Type: text/plain; charset=utf-8',
-    '',
-    'As it is: ü',
-    '',
-  ].join('\n');
-  const sent = await send({
-    from,
-    to: ['mime@mg.test', 'other@mg.test'],
-    subject: 'Héllo',
-    message,
-    'o:tag': 'mime',
-    'v:order': 'A-1',
-  });
-  assert.equal(sent.message, 'Queued. Thank you.');
-  for (const address of ['mime@mg.test', 'other@mg.test']) {
-    const mail = await readMailTo(address);
-    assert.equal(mail.subject, 'Héllo');
-    assert.equal(mail.decoded('to'), 'Mime <mime@mg.test>');
-    assert.equal(mail.text?.trimEnd(), 'As it is: ü');
-    assert.equal(mail.fields.get('bcc'), undefined);
-  }
-  const other = await refusalOf(send({ from, to: 'x@mg.test', subject: 'Hello', message }));
-  assert.deepEqual(other, [400, 'Subject must be the message’s subject.']);
-  const copied = await refusalOf(send({ to: 'x@mg.test', message, cc: 'y@mg.test' }));
-  assert.match(copied[1], /^Cc isn’t supported here; give all recipients in `to`/);
-  const foreign = message.replace('mailgun@shop.test', 'stranger@elsewhere.test');
-  assert.equal((await refusalOf(send({ to: 'x@mg.test', message: foreign })))[0], 403);
-});
-
 test('a template is sent by its name with its variables', async () => {
   const variables = JSON.stringify({ 'Order Number': 1001, 'First Name': 'Ada' });
   for (const [name, to] of [
@@ -325,7 +289,7 @@ test('o:deliverytime schedules, and o:tracking tracks', async () => {
   assert.deepEqual([rows[0].opens, rows[0].clicks], [false, true]);
 });
 
-test('templates and their versions are listed and read', async () => {
+test('templates are listed and read', async () => {
   const { domainTemplates } = mg.domains;
   const { items, pages } = await domainTemplates.list(domain, { limit: 1 });
   assert.deepEqual([items.length, items[0]?.name], [1, 't-0001']);
@@ -340,22 +304,7 @@ test('templates and their versions are listed and read', async () => {
   assert.match(template.version?.template ?? '', /Hello \{\{First Name\}\}/);
   assert.deepEqual([template.version?.tag, template.version?.active], ['1', true]);
   assert.equal((await domainTemplates.get(domain, 't-0001')).version, undefined);
-  const versions = await domainTemplates.listVersions(domain, 't-0001', { limit: 10 });
-  assert.deepEqual(
-    versions.template.versions?.map(({ tag }) => tag),
-    ['1'],
-  );
-  const end = await domainTemplates.listVersions(domain, 't-0001', {
-    limit: 10,
-    page: versions.pages.next?.page as `?${string}`,
-  });
-  assert.equal(end.template.versions, undefined, 'the SDK leaves out an empty list');
-  const version = await domainTemplates.getVersion(domain, 't-0001', '1');
-  assert.deepEqual(version.version?.headers, { Subject: 'Your order {{Order Number}}' });
-  assert.deepEqual(await refusalOf(domainTemplates.getVersion(domain, 't-0001', 'tag')), [
-    404,
-    'template version not found',
-  ]);
+  assert.deepEqual(template.version?.headers, { Subject: 'Your order {{Order Number}}' });
   assert.deepEqual(await refusalOf(domainTemplates.get(domain, 'none')), [
     404,
     'template not found',
@@ -591,8 +540,6 @@ test('keys are checked as everywhere: missing, wrong, and without the permission
   assert.equal((await refusalOf(clientWith(expired).messages.create(domain, email)))[0], 401);
   const sender = clientWith(await addKey(database, shop.id, { scopes: ['messages:send'] }));
   assert.equal((await refusalOf(sender.messages.create(domain, email)))[0], 403);
-  const mime = { to: 'x@mg.test', message: `From: ${from}\n\nx` };
-  assert.equal((await refusalOf(sender.messages.create(domain, mime)))[0], 403);
   const batch = { ...email, 'recipient-variables': '{}' };
   assert.equal((await refusalOf(sender.messages.create(domain, batch)))[0], 403);
   const tested = { ...email, 'o:testmode': true };
@@ -631,8 +578,6 @@ test('a revoked key ends, and another account’s can’t see or change anything
     () => theirs.suppressions.get(domain, 'bounces', 'mine@bounces.test'),
     () => theirs.suppressions.destroy(domain, 'bounces', 'mine@bounces.test'),
     () => theirs.domains.domainTemplates.get(domain, 't-0001'),
-    () => theirs.domains.domainTemplates.listVersions(domain, 't-0001'),
-    () => theirs.domains.domainTemplates.getVersion(domain, 't-0001', '1'),
   ])
     assert.equal((await refusalOf(call()))[0], 404);
   assert.deepEqual((await theirs.suppressions.list(domain, 'bounces')).items, []);
@@ -671,8 +616,6 @@ const answered = [
   'suppressions.createUnsubscribe',
   'domains.domainTemplates.list',
   'domains.domainTemplates.get',
-  'domains.domainTemplates.listVersions',
-  'domains.domainTemplates.getVersion',
   // It calls a host of Mailgun.
   'messages.clearMessagesQueue',
 ];
@@ -707,6 +650,10 @@ test('each other call of the SDK is answered in Mailgun’s form, naming it', as
     count += 1;
   }
   assert.ok(count > 130, String(count));
+  assert.deepEqual(await refusalOf(send({ to: 'x@mg.test', message: `From: ${from}\n\nx` })), [
+    404,
+    `POST /v3/${domain}/messages.mime isn’t supported by Signalpost.`,
+  ]);
   assert.deepEqual(await refusalOf(mg.suppressions.destroyAll(domain, 'bounces')), [
     404,
     `DELETE /v3/${domain}/bounces isn’t supported by Signalpost.`,

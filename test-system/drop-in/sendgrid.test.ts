@@ -258,8 +258,6 @@ test('scheduled emails of a batch are canceled together', async () => {
   const [made, batch] = await client.request({ method: 'POST', url: '/v3/mail/batch' });
   assert.equal(made.statusCode, 201);
   const batchId = batch.batch_id as string;
-  const [, known] = await client.request({ method: 'GET', url: `/v3/mail/batch/${batchId}` });
-  assert.deepEqual(known, { batch_id: batchId });
   const sendAt = Math.floor(Date.now() / 1_000) + 3_600;
   const [response] = await sgMail.send(messageTo('later@sendgrid.test', { sendAt, batchId }));
   await sgMail.send(messageTo('later-too@sendgrid.test', { sendAt, batchId }));
@@ -269,10 +267,6 @@ test('scheduled emails of a batch are canceled together', async () => {
     [response.headers['x-message-id']],
   );
   assert.deepEqual(rows, [{ at: new Date(sendAt * 1_000).toISOString(), external_id: batchId }]);
-  const scheduled = `/v3/user/scheduled_sends/${batchId}`;
-  const [, before] = await client.request({ method: 'GET', url: scheduled });
-  assert.deepEqual(before, []);
-  assert.equal((await errorsOf(client.request({ method: 'DELETE', url: scheduled })))[0], 404);
   const cancel = (body: object) =>
     client.request({ method: 'POST', url: '/v3/user/scheduled_sends', body });
   const [canceled, answer] = await cancel({ batch_id: batchId, status: 'cancel' });
@@ -286,21 +280,13 @@ test('scheduled emails of a batch are canceled together', async () => {
     state.rows.some((row) => row.canceled !== true),
     'the other email still waits',
   );
-  await waitFor('the cancellation', async () => {
-    const [, now] = await client.request({ method: 'GET', url: scheduled });
-    return JSON.stringify(now) === JSON.stringify([{ batch_id: batchId, status: 'cancel' }]);
-  });
   const [again, nothing] = await errorsOf(cancel({ batch_id: batchId, status: 'cancel' }));
   assert.deepEqual([again, nothing?.field], [400, null]);
-  const restored = await errorsOf(client.request({ method: 'DELETE', url: scheduled }));
-  assert.equal(restored[0], 400);
-  assert.match(restored[1]?.message ?? '', /^Canceled emails can’t be restored/);
   const paused = await errorsOf(cancel({ batch_id: batchId, status: 'pause' }));
   assert.deepEqual([paused[0], paused[1]?.field], [400, 'status']);
   const foreign = batchId.replace(/^\d+/, '1');
   for (const wrong of [foreign, 'no-batch'])
     for (const call of [
-      client.request({ method: 'GET', url: `/v3/mail/batch/${wrong}` }),
       cancel({ batch_id: wrong, status: 'cancel' }),
       sgMail.send(messageTo('x@sendgrid.test', { sendAt, batchId: wrong })),
     ]) {
@@ -601,8 +587,11 @@ test('keys are checked as everywhere: missing, wrong, revoked, and without the p
   const sender = await addKey(database, shop.id, { scopes: ['messages:send'] });
   assert.equal((await send(sender))[0], 403);
   const bound = sdkWith(sender).client;
-  for (const path of ['/v3/suppression/bounces', '/v3/user/scheduled_sends/46100-x'])
-    assert.equal((await errorsOf(bound.request({ method: 'GET', url: path })))[0], 403);
+  for (const [method, path] of [
+    ['GET', '/v3/suppression/bounces'],
+    ['POST', '/v3/user/scheduled_sends'],
+  ] as const)
+    assert.equal((await errorsOf(bound.request({ method, url: path })))[0], 403);
   const reader = sdkWith(await addKey(database, shop.id, { scopes: ['suppressions:read'] })).client;
   const path = '/v3/asm/suppressions/global';
   const body = { recipient_emails: ['a@b.test'] };
@@ -619,8 +608,9 @@ test('keys are checked as everywhere: missing, wrong, revoked, and without the p
   const foreign = sdkWith(await addKey(database, await saveShop(database, { id: '46200' })));
   assert.equal((await errorsOf(foreign.sgMail.send(messageTo('x@sendgrid.test'))))[0], 403);
   const [, mine] = await client.request({ method: 'POST', url: '/v3/mail/batch' });
-  const batch = `/v3/mail/batch/${mine.batch_id}`;
-  assert.equal((await errorsOf(foreign.client.request({ method: 'GET', url: batch })))[0], 400);
+  const cancel = { batch_id: mine.batch_id, status: 'cancel' };
+  const canceling = { method: 'POST', url: '/v3/user/scheduled_sends', body: cancel } as const;
+  assert.equal((await errorsOf(foreign.client.request(canceling)))[0], 400);
 });
 
 test('malformed and oversized bodies, and unknown members, are refused in SendGrid’s form', async () => {
@@ -646,7 +636,10 @@ test('each other call of the SDK’s documentation is answered in SendGrid’s f
   for (const [method, path] of [
     ['GET', '/v3/api_keys'],
     ['GET', '/v3/user/scheduled_sends'],
+    ['GET', '/v3/user/scheduled_sends/1'],
     ['PATCH', '/v3/user/scheduled_sends/1'],
+    ['DELETE', '/v3/user/scheduled_sends/1'],
+    ['GET', '/v3/mail/batch/1'],
     ['GET', '/v3/suppression/invalid_emails'],
     ['DELETE', '/v3/suppression/bounces'],
     ['GET', '/v3/asm/groups'],

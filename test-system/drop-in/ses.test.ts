@@ -284,76 +284,6 @@ test('SendEmail with Template sends a stored template by its name, or one of the
   );
 });
 
-test('templates are listed and read by their names', async () => {
-  const { TemplatesMetadata = [] } = await client.send(
-    new version2.ListEmailTemplatesCommand({ PageSize: 10 }),
-  );
-  const [first] = TemplatesMetadata;
-  assert.equal(first?.TemplateName, 't-0001');
-  assert.ok(first.CreatedTimestamp instanceof Date);
-  const read = await client.send(new version2.GetEmailTemplateCommand({ TemplateName: 't-0001' }));
-  assert.match(read.TemplateContent?.Subject ?? '', /Order Number/);
-  assert.match(read.TemplateContent?.Html ?? '', /Hello/);
-  const none = client.send(new version2.GetEmailTemplateCommand({ TemplateName: 'no' }));
-  assert.deepEqual((await errorOf(none)).slice(0, 2), [404, 'NotFoundException']);
-});
-
-test('the suppression list is written, paged, read and emptied, and keeps mail from being sent', async () => {
-  const EmailAddress = 'gone+1@ses.test';
-  const put = (address: string, Reason: 'BOUNCE' | 'COMPLAINT') =>
-    client.send(new version2.PutSuppressedDestinationCommand({ EmailAddress: address, Reason }));
-  await put(EmailAddress, 'BOUNCE');
-  await put(EmailAddress, 'BOUNCE');
-  await put('annoyed@ses.test', 'COMPLAINT');
-  await put('third@ses.test', 'BOUNCE');
-  const get = () => client.send(new version2.GetSuppressedDestinationCommand({ EmailAddress }));
-  const { SuppressedDestination } = await get();
-  assert.deepEqual(
-    [SuppressedDestination?.EmailAddress, SuppressedDestination?.Reason],
-    [EmailAddress, 'BOUNCE'],
-  );
-  assert.ok(SuppressedDestination?.LastUpdateTime instanceof Date);
-  const listed: (string | undefined)[] = [];
-  for await (const page of version2.paginateListSuppressedDestinations(
-    { client, pageSize: 1 },
-    { Reasons: ['BOUNCE'] },
-  ))
-    listed.push(...(page.SuppressedDestinationSummaries ?? []).map((entry) => entry.EmailAddress));
-  assert.deepEqual(
-    listed.filter((address) => address?.endsWith('@ses.test')),
-    ['third@ses.test', EmailAddress],
-  );
-  const [status, name, reason] = await errorOf(
-    client.send(new SendEmailCommand(simple(EmailAddress))),
-  );
-  assert.deepEqual([status, name], [400, 'MessageRejected']);
-  assert.match(reason, /^Destination\.ToAddresses is suppressed for this account/);
-  const remove = () =>
-    client.send(new version2.DeleteSuppressedDestinationCommand({ EmailAddress }));
-  await remove();
-  await client.send(new SendEmailCommand(simple(EmailAddress)));
-  for (const again of [remove, get])
-    assert.deepEqual((await errorOf(again())).slice(0, 2), [404, 'NotFoundException']);
-  const { rows } = await database.pool.query(
-    `select kind, count(*)::int from audit_event where kind like 'suppression_%' and detail ->> 'apiKey' = $1 and detail ->> 'id' not like '%@%' group by kind order by kind`,
-    [credentials.id],
-  );
-  assert.deepEqual(rows, [
-    { kind: 'suppression_created', count: 3 },
-    { kind: 'suppression_removed', count: 1 },
-  ]);
-  const since = new version2.ListSuppressedDestinationsCommand({ StartDate: new Date() });
-  assert.match((await errorOf(client.send(since)))[2], /^StartDate isn’t known to Signalpost/);
-  const token = client.send(
-    new version2.ListSuppressedDestinationsCommand({ NextToken: 'WyJ4Il0' }),
-  );
-  assert.match((await errorOf(token))[2], /^NextToken is not one that this call returned/);
-  assert.match(
-    (await errorOf(put('nobody', 'BOUNCE')))[2],
-    /^EmailAddress is not an email address/,
-  );
-});
-
 test('version 1 sends from its content, a complete message and a template', async () => {
   const sent = await client1.send(
     new version1.SendEmailCommand({
@@ -578,7 +508,7 @@ const refusals: readonly (readonly [
         { Name: 'a', Value: 'c' },
       ],
     },
-    /^EmailTags\[1\] repeats the name a\.$/,
+    /^EmailTags\[1\]\.Name is given twice\.$/,
   ],
   ['a long configuration set', { ConfigurationSetName: 'c'.repeat(49) }, /^ConfigurationSetName/],
   [
@@ -620,7 +550,7 @@ test('what parts of a message can’t be honored is refused by name', async () =
           { Name: 'X-A', Value: '2' },
         ],
       },
-      /^Content\.Simple\.Headers\[1\] repeats the name X-A/,
+      /^Content\.Simple\.Headers\[1\]\.Name is given twice/,
     ],
     [
       { Attachments: [{ ...file, ContentDescription: 'A' }] },
@@ -662,20 +592,8 @@ async function callUnsupported(
     }
 }
 
-const supported = [
-  'SendEmail',
-  'PutSuppressedDestination',
-  'ListSuppressedDestinations',
-  'GetSuppressedDestination',
-  'DeleteSuppressedDestination',
-  'ListEmailTemplates',
-  'GetEmailTemplate',
-];
-
 test('each other call of version 2 is answered in its form, naming it', async () => {
-  const others = commandsOf(version2).filter(
-    ([name]) => !supported.includes(name.replace(/Command$/, '')),
-  );
+  const others = commandsOf(version2).filter(([name]) => name !== 'SendEmailCommand');
   assert.ok(others.length > 80, String(others.length));
   for (const [name, Command] of others) {
     const [status, code, message] = await callUnsupported((input) =>
@@ -754,14 +672,6 @@ test('ASVS 4.0.3 2.10.4, 4.1.3: only a live key with a secret and the permission
     'AccessDeniedException',
   ]);
   assert.deepEqual((await send1With({ credentials: reader })).slice(0, 2), [403, 'AccessDenied']);
-  const put = new version2.PutSuppressedDestinationCommand({
-    EmailAddress: 'a@b.test',
-    Reason: 'BOUNCE',
-  });
-  assert.deepEqual((await sendWith({ credentials: reader }, put as never)).slice(0, 2), [
-    403,
-    'AccessDeniedException',
-  ]);
   const templates = await addSigningKey(database, testKey, shop.id, {
     scopes: ['messages:send'],
     templates: ['t-0001'],
@@ -791,15 +701,6 @@ test('another account’s key can’t see or change anything of this one', async
   await database.pool.query("insert into account (id, name) values ('46199', 'Other')");
   const stranger = await addSigningKey(database, testKey, '46199' as typeof shop.id);
   const theirs = new SESv2Client({ ...settings, credentials: stranger });
-  for (const command of [
-    new version2.GetEmailTemplateCommand({ TemplateName: 't-0001' }),
-    new version2.GetSuppressedDestinationCommand({ EmailAddress: 'third@ses.test' }),
-    new version2.DeleteSuppressedDestinationCommand({ EmailAddress: 'third@ses.test' }),
-  ])
-    assert.deepEqual((await errorOf(theirs.send(command as never))).slice(0, 2), [
-      404,
-      'NotFoundException',
-    ]);
   assert.deepEqual((await errorOf(theirs.send(new SendEmailCommand(email)))).slice(0, 2), [
     400,
     'MessageRejected',
@@ -998,18 +899,16 @@ raw = b"From: onboarding@shop.test\\nTo: boto-raw@ses.test\\nSubject: Raw\\n\\n"
 v1.send_raw_email(RawMessage={"Data": raw})
 v1.send_templated_email(Source="orders@shop.test", Destination={"ToAddresses": ["boto-template@ses.test"]},
   Template="t-0001", TemplateData=json.dumps({"Order Number": "B-1"}))
-v2.put_suppressed_destination(EmailAddress="boto+1@ses.test", Reason="COMPLAINT")
-reason = v2.get_suppressed_destination(EmailAddress="boto+1@ses.test")["SuppressedDestination"]["Reason"]
-v2.delete_suppressed_destination(EmailAddress="boto+1@ses.test")
 errors = []
 for call in (lambda: v2.create_contact_list(ContactListName="x"), lambda: v1.list_identities(),
-    lambda: v2.get_suppressed_destination(EmailAddress="boto+1@ses.test")):
+    lambda: v2.send_email(FromEmailAddress="a@other.test", Destination={"ToAddresses": ["x@ses.test"]},
+      Content={"Simple": {"Subject": {"Data": "x"}, "Body": body}})):
   try: call()
   except ClientError as error: errors.append(error.response["Error"]["Code"])
-print(json.dumps({"id": sent["MessageId"], "reason": reason, "errors": errors}))
+print(json.dumps({"id": sent["MessageId"], "errors": errors}))
 `;
 
-test('python3-boto3 sends, reads, suppresses and understands errors in both versions', async (context) => {
+test('python3-boto3 sends and understands errors in both versions', async (context) => {
   const run = promisify(execFile);
   try {
     await run('python3', ['-c', 'import boto3'], { timeout: 60_000 });
@@ -1025,8 +924,7 @@ test('python3-boto3 sends, reads, suppresses and understands errors in both vers
   });
   const { id, ...answers } = JSON.parse(stdout);
   assert.deepEqual(answers, {
-    reason: 'COMPLAINT',
-    errors: ['UnknownOperationException', 'InvalidAction', 'NotFoundException'],
+    errors: ['UnknownOperationException', 'InvalidAction', 'MessageRejected'],
   });
   assert.deepEqual(await stored(id), [null, { a: 'b' }]);
   for (const name of ['boto1', 'boto2']) {

@@ -1,21 +1,16 @@
 import { Type } from 'typebox';
-import type { Permission } from '../../accounts/access/permission.ts';
-import { comparableAddress } from '../../base/values/email-address.ts';
+import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { Fault } from '../../base/values/errors.ts';
-import { type MessageId, parseMessageId, parseTemplateId } from '../../base/values/ids.ts';
+import { type MessageId, parseMessageId } from '../../base/values/ids.ts';
 import { parseTimestamp } from '../../base/values/parse-timestamp.ts';
 import type { StoredContent } from '../../content/message/message-content.ts';
 import type { StoredEvent } from '../../content/message/message-status-store.ts';
 import { isTestClass } from '../../content/message/test-class.ts';
-import {
-  readTemplateFacts,
-  readTemplateVersion,
-} from '../../content/template/template-page-store.ts';
+import type { Suppression, SuppressionReason } from '../../content/suppression/suppression.ts';
+import { findSuppressions } from '../../content/suppression/suppression-store.ts';
+import { readTemplateFacts } from '../../content/template/template-page-store.ts';
 import { textOf } from '../../outcomes/relay/json-fields.ts';
-import {
-  findMessages,
-  type MessageSearchFilter,
-} from '../../outcomes/report/find-messages-store.ts';
+import { findMessages } from '../../outcomes/report/find-messages-store.ts';
 import { readReport } from '../../outcomes/report/read-report-store.ts';
 import {
   bounceIdOf,
@@ -28,118 +23,112 @@ import {
   type DropInCall,
   DropInRefusal,
   type DropInRequest,
+  ok,
+  on,
 } from '../provider/drop-in.ts';
-import { invalidMembers, MemberTable, mapped, refused, supported } from '../provider/members.ts';
+import { describeError } from '../provider/drop-in-routes.ts';
+import { type FoundRange, findSentPage, paged } from '../provider/find-sent-page.ts';
+import { invalidMember, MemberTable, mapped, readNumber, supported } from '../provider/members.ts';
 import { describeSent, readSentMessage, type SentMessage } from '../provider/read-sent-message.ts';
-import { findTemplate } from '../provider/send-messages.ts';
+import { readTemplate } from '../provider/read-template.ts';
+import { readJson } from '../provider/send-messages.ts';
 import {
   readFirstEvents,
   readSent,
   type SentEvent,
   type SentRow,
 } from '../provider/sent-message-store.ts';
-import { allowAddress } from '../provider/suppressed-addresses.ts';
-import { onlyStream } from './postmark-emails.ts';
+import {
+  allowAddress,
+  current,
+  parseSuppressedAddress,
+  readSuppressed,
+  suppressAddress,
+} from '../provider/suppressed-addresses.ts';
 
-const Text = Type.String({ maxLength: 1_000 });
+export const onlyStream = 'can only be outbound: Signalpost has one stream';
+
 const pages = {
-  count: mapped(Text, 'is at most 500, and 100 by default'),
-  offset: mapped(Text, 'is at most 10,000 together with `count`'),
-};
-export const times = {
-  fromdate: mapped(Text, 'is in UTC unless it has an offset'),
-  todate: mapped(Text, 'is in UTC unless it has an offset; a day is included'),
-};
-const stream = { messagestream: mapped(Text, onlyStream) };
-const noSearch = 'isn’t supported; search by recipient, tag and time';
+  count: 'short: is at most 500, and 100 by default',
+  offset: 'short: is at most 10,000 together with `count`',
+} as const;
+const times = {
+  fromdate: 'short: is in UTC unless it has an offset',
+  todate: 'short: is in UTC unless it has an offset; a day is included',
+} as const;
+const messagestream = `short: ${onlyStream}` as const;
+const noSearch = 'refused: isn’t supported; search by recipient, tag and time';
+const noFilter = 'refused: isn’t supported; all bounces are listed';
 
 /** Parameters of queries, whose case Postmark ignores. */
 const templateQuery = new MemberTable({
   ...pages,
   templatetype: mapped(Type.Enum(['All', 'Standard']), 'can’t be `Layout`'),
-  layouttemplate: refused('isn’t supported, because Signalpost has no layouts'),
+  layouttemplate: 'refused: isn’t supported, because Signalpost has no layouts',
 });
 const messageQuery = new MemberTable({
   ...pages,
   ...times,
-  ...stream,
-  recipient: mapped(Text, 'is a whole address of To or Cc'),
-  tag: supported(Text),
-  fromemail: refused(noSearch),
-  subject: refused(noSearch),
-  status: refused(noSearch),
+  messagestream,
+  recipient: 'address: is a whole address of To or Cc',
+  tag: 'text',
+  fromemail: noSearch,
+  subject: noSearch,
+  status: noSearch,
 });
 const bounceQuery = new MemberTable({
   ...pages,
   ...times,
-  ...stream,
-  emailfilter: mapped(Text, 'is a whole address'),
-  tag: supported(Text),
-  messageid: supported(Text),
-  type: refused('isn’t supported; all bounces are listed'),
-  inactive: refused('isn’t supported; all bounces are listed'),
+  messagestream,
+  emailfilter: 'address: is a whole address',
+  tag: 'text',
+  messageid: 'short',
+  type: noFilter,
+  inactive: noFilter,
 });
-const statsQuery = new MemberTable({ ...times, ...stream, tag: supported(Text) });
-
-/** @param query parameters; absent: it has none */
-export const get = (
-  path: string,
-  permission: Permission,
-  summary: string,
-  answer: DropInCall['answer'],
-  query?: MemberTable,
-): DropInCall => {
-  const parameters = query === undefined ? { query: [] } : { members: { query } };
-  return { method: 'GET', path, permission, summary, answer, ...parameters };
-};
+const statsQuery = new MemberTable({ ...times, messagestream, tag: 'text' });
+const queryOf = (query: MemberTable) => ({ members: { query } });
 
 /** The calls that read templates, messages, bounces and statistics. */
 export const postmarkReads: readonly DropInCall[] = [
-  get('/templates', 'templates:read', 'list templates', listTemplates, templateQuery),
-  get('/templates/:idOrAlias', 'templates:read', 'read a published template', getTemplate),
-  get('/messages/outbound', 'messages:read', 'list messages', listMessages, messageQuery),
-  get('/messages/outbound/:id/details', 'messages:read', 'read a message', getMessage),
-  get('/bounces', 'messages:read', 'list messages that bounced', listBounces, bounceQuery),
-  get('/bounces/:id', 'messages:read', 'read a bounce or complaint', getBounce),
-  {
-    method: 'PUT',
-    path: '/bounces/:id/activate',
-    summary: 'remove the suppression that a bounce caused',
-    permission: 'suppressions:write',
-    bodyBytes: 4 * 1_024,
+  on('GET /templates templates:read: list templates', listTemplates, queryOf(templateQuery)),
+  on('GET /templates/:idOrAlias templates:read: read a published template', getTemplate, {
     query: [],
-    answer: activateBounce,
-  },
-  get('/stats/outbound', 'reports:read', 'count recipients and readers', getOverview, statsQuery),
+  }),
+  on('GET /messages/outbound messages:read: list messages', listMessages, queryOf(messageQuery)),
+  on('GET /messages/outbound/:id/details messages:read: read a message', getMessage, { query: [] }),
+  on('GET /bounces messages:read: list messages that bounced', listBounces, queryOf(bounceQuery)),
+  on(
+    'GET /bounces/:id messages:read: read a bounce or complaint',
+    async (request) => ok(await findBounce(request)),
+    { query: [] },
+  ),
+  on(
+    'GET /stats/outbound reports:read: count recipients and readers',
+    getOverview,
+    queryOf(statsQuery),
+  ),
 ];
 
-export function okAnswer(body: unknown): DropInAnswer {
-  return { status: 200, body };
-}
-
 /** The parameters of a query by their names in lower case. */
-export function parametersOf<Table extends { read(value: unknown): unknown }>(
+function parametersOf<Table extends { read(value: unknown): unknown }>(
   { query }: DropInRequest,
   table: Table,
 ): ReturnType<Table['read']> {
   const given = Object.fromEntries([...query].map(([name, value]) => [name.toLowerCase(), value]));
   if ((given.messagestream ?? 'outbound') !== 'outbound')
-    throw invalidMembers([{ field: 'messagestream', reason: onlyStream }]);
+    throw invalidMember('messagestream', onlyStream);
   return table.read(given) as ReturnType<Table['read']>;
 }
 
-const maxCount = 500;
 const maxEnd = 10_000;
 
-function pageOf({ count = '100', offset = '0' }: { count?: string; offset?: string }) {
-  const page = { count: Number(count), offset: Number(offset) };
-  if (!/^\d{1,6}$/.test(count) || page.count < 1 || page.count > maxCount)
-    throw invalidMembers([{ field: 'count', reason: `must be a number from 1 to ${maxCount}` }]);
-  if (!/^\d{1,6}$/.test(offset) || page.count + page.offset > maxEnd)
-    throw invalidMembers([
-      { field: 'offset', reason: `and count must not be more than ${maxEnd}` },
-    ]);
-  return page;
+function pageOf(given: { count?: string; offset?: string }): FoundRange {
+  const count = readNumber(['count', given.count], [1, 500], 100);
+  const offset = readNumber(['offset', given.offset], [0, 999_999], 0);
+  if (count + offset > maxEnd)
+    throw invalidMember('offset', `and count must not be more than ${maxEnd}`);
+  return { count, offset };
 }
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -148,15 +137,13 @@ const yearPattern = /^(?:19[7-9]|[2-9]\d\d)\d-/;
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
 /** A range of time; undefined if it has no start or no end. */
-export function rangeOf({ fromdate, todate }: { fromdate?: string; todate?: string }) {
+function rangeOf({ fromdate, todate }: { fromdate?: string; todate?: string }) {
   const read = (field: string, text: string | undefined): Date | undefined => {
     if (text === undefined) return undefined;
     const isZoned = dayPattern.test(text) || /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
     const time = yearPattern.test(text) ? parseTimestamp(isZoned ? text : `${text}Z`) : undefined;
     if (time === undefined)
-      throw invalidMembers([
-        { field, reason: 'must be a time such as 2026-01-31 or 2026-01-31T12:00:00' },
-      ]);
+      throw invalidMember(field, 'must be a time such as 2026-01-31 or 2026-01-31T12:00:00');
     return time;
   };
   const from = read('fromdate', fromdate);
@@ -165,19 +152,13 @@ export function rangeOf({ fromdate, todate }: { fromdate?: string; todate?: stri
   return { from, until: until && isDay ? new Date(until.getTime() + dayMs) : until };
 }
 
-/** One more than the end of the page says that there is another. */
-function paged<Item>(items: readonly Item[], { count, offset }: ReturnType<typeof pageOf>) {
-  return { TotalCount: items.length, page: items.slice(offset, offset + count) };
-}
-
 async function listTemplates(request: DropInRequest): Promise<DropInAnswer> {
   const { services, admission } = request;
   const page = pageOf(parametersOf(request, templateQuery));
   const limit = page.offset + page.count + 1;
-  const { kysely } = services.database;
-  const all = await readTemplateFacts(kysely, admission.account.id, { limit });
+  const all = await readTemplateFacts(services.database.kysely, admission.account.id, { limit });
   const { TotalCount, page: shown } = paged(all, page);
-  return okAnswer({
+  return ok({
     TotalCount,
     Templates: shown.map(({ id, name, publishedVersion }) =>
       viewTemplate(id, name, publishedVersion !== null),
@@ -191,19 +172,14 @@ function viewTemplate(id: string, Name: string, Active: boolean) {
 }
 
 async function getTemplate(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, admission, params } = request;
-  const { kysely } = services.database;
-  const id = parseTemplateId(await findTemplate(request, params.idOrAlias ?? ''));
-  const accountId = admission.account.id;
-  const version = id && (await readTemplateVersion(kysely, accountId, id, 'published'));
-  const [facts] = version === undefined ? [] : await readTemplateFacts(kysely, accountId, { id });
-  if (version === undefined || facts === undefined)
+  const found = await readTemplate(request, request.params.idOrAlias);
+  if (found?.published === undefined)
     throw new Fault('INVALID_ID', {
       details: [{ field: 'TemplateId', reason: 'is not the ID or alias of a published template' }],
     });
-  const { subject, html, mjml, text } = version.source;
-  return okAnswer({
-    ...viewTemplate(facts.id, facts.name, true),
+  const { subject, html, mjml, text } = found.published.source;
+  return ok({
+    ...viewTemplate(found.facts.id, found.facts.name, true),
     AssociatedServerId: 0,
     Subject: subject,
     HtmlBody: html ?? mjml ?? null,
@@ -211,42 +187,12 @@ async function getTemplate(request: DropInRequest): Promise<DropInAnswer> {
   });
 }
 
-/** Messages of one statement. */
-const maxFound = 500;
-const maxSearchMs = 1_000;
-
-/** A page of messages, newest first. @throws Fault VALIDATION_FAILED if the search takes too long */
-async function findPage(
-  { services, admission }: DropInRequest,
-  filter: Omit<MessageSearchFilter, 'limit'>,
-  page: ReturnType<typeof pageOf>,
-): Promise<{ readonly total: number; readonly rows: readonly SentRow[] }> {
-  const { kysely } = services.database;
-  const accountId = admission.account.id;
-  const end = page.offset + page.count + 1;
-  const ids = new Set<MessageId>();
-  const deadline = performance.now() + maxSearchMs;
-  for (let before: MessageId | undefined, isLast = false; ids.size < end && !isLast; ) {
-    if (performance.now() > deadline)
-      throw invalidMembers([{ field: 'fromdate', reason: 'must be later, to search less' }]);
-    const limit = Math.min(maxFound, end - ids.size);
-    const { found, next } = await findMessages(kysely, accountId, { ...filter, before, limit });
-    const count = ids.size;
-    for (const { messageId } of found) ids.add(messageId);
-    before = next ?? found.at(-1)?.messageId;
-    isLast = next === undefined && ids.size - count < limit;
-  }
-  const { TotalCount, page: shown } = paged([...ids], page);
-  const rows = shown.length === 0 ? [] : await readSent(kysely, accountId, shown);
-  return { total: TotalCount, rows };
-}
-
 async function listMessages(request: DropInRequest): Promise<DropInAnswer> {
   const given = parametersOf(request, messageQuery);
   const filter = { ...rangeOf(given), address: given.recipient, tag: given.tag };
-  const { total, rows } = await findPage(request, filter, pageOf(given));
+  const { total, rows } = await findSentPage(request, filter, pageOf(given));
   const messages = await describeSent(request, rows);
-  return okAnswer({ TotalCount: total, Messages: messages.map(viewMessage) });
+  return ok({ TotalCount: total, Messages: messages.map(viewMessage) });
 }
 
 function viewMessage(message: SentMessage) {
@@ -282,7 +228,7 @@ function viewMailbox(text: string) {
 async function getMessage(request: DropInRequest): Promise<DropInAnswer> {
   const message = await readSentMessage(request, request.params.id ?? '');
   const { html: HtmlBody, text: TextBody, events, content } = message;
-  return okAnswer({
+  return ok({
     ...viewMessage(message),
     Attachments: message.files,
     HtmlBody,
@@ -330,12 +276,12 @@ async function listBounces(request: DropInRequest): Promise<DropInAnswer> {
   const given = parametersOf(request, bounceQuery);
   const messageId = given.messageid === undefined ? undefined : parseMessageId(given.messageid);
   if (given.messageid !== undefined && messageId === undefined)
-    throw invalidMembers([{ field: 'messageID', reason: 'is not the ID of a message' }]);
+    throw invalidMember('messageID', 'is not the ID of a message');
   const { emailfilter: address, tag } = given;
   const filter = { ...rangeOf(given), state: 'bounced', address, tag, messageId } as const;
-  const { total, rows } = await findPage(request, filter, pageOf(given));
+  const { total, rows } = await findSentPage(request, filter, pageOf(given));
   const bounces = await describeBounces(request, rows);
-  return okAnswer({ TotalCount: total, Bounces: bounces.map(({ bounce }) => bounce) });
+  return ok({ TotalCount: total, Bounces: bounces });
 }
 
 /** The first bounce of each message, newest first. */
@@ -364,7 +310,7 @@ function viewBounce({ detail, ...event }: SentEvent, { content, ...message }: Se
     address,
     envelope: { from: content?.from ?? null, subject: message.subject, sendAt: null },
   });
-  const bounce = {
+  return {
     RecordType: 'Bounce',
     ...describeBounce(facts),
     Tag: message.tag ?? '',
@@ -372,7 +318,6 @@ function viewBounce({ detail, ...event }: SentEvent, { content, ...message }: Se
     MessageStream: 'outbound',
     ServerID: 0,
   };
-  return { bounce, address };
 }
 
 /** @throws Fault INVALID_ID */
@@ -382,15 +327,11 @@ async function findBounce(request: DropInRequest) {
   const id = /^[1-9]\d{0,15}$/.test(params.id ?? '') ? Number(params.id) : 0;
   const from = new Date(timeOfBounce(id));
   const until = new Date(from.getTime() + 1);
-  const range = { from, until, limit: maxFound };
+  const range = { from, until, limit: 500 };
   const accountId = admission.account.id;
   const { found } = await findMessages(kysely, accountId, range);
-  const match = found.filter(({ messageId }) => bounceIdOf(messageId) === id);
-  const rows = await readSent(
-    kysely,
-    accountId,
-    match.map(({ messageId }) => messageId),
-  );
+  const ids = found.map(({ messageId }) => messageId).filter((one) => bounceIdOf(one) === id);
+  const rows = await readSent(kysely, accountId, ids);
   const [bounce] = await describeBounces(request, rows);
   if (bounce !== undefined) return bounce;
   throw new Fault('INVALID_ID', {
@@ -398,35 +339,19 @@ async function findBounce(request: DropInRequest) {
   });
 }
 
-async function getBounce(request: DropInRequest): Promise<DropInAnswer> {
-  return okAnswer((await findBounce(request)).bounce);
-}
-
-/** Answers nothing of the message, which the caller may not be permitted to read. */
-async function activateBounce(request: DropInRequest): Promise<DropInAnswer> {
-  const { bounce, address } = await findBounce(request);
-  const isActivated =
-    address !== null && (await allowAddress(request, comparableAddress(address), 'hard_bounce'));
-  if (!isActivated)
-    throw new DropInRefusal('CONFLICT', 'The address isn’t suppressed because of a bounce.');
-  const Bounce = { ID: bounce.ID, Inactive: false, CanActivate: false };
-  return okAnswer({ Message: 'OK', Bounce });
-}
-
 async function getOverview(request: DropInRequest): Promise<DropInAnswer> {
   const { services, admission } = request;
   const given = parametersOf(request, statsQuery);
   const { from = new Date(0), until = new Date(services.clock.now() + dayMs) } = rangeOf(given);
-  const { kysely } = services.database;
   const query = { from, until, group: 'none', timeZone: 'UTC', tag: given.tag } as const;
-  const [row] = await readReport(kysely, admission.account.id, query);
+  const [row] = await readReport(services.database.kysely, admission.account.id, query);
   const count = (...names: readonly (keyof NonNullable<typeof row>['counts'])[]) =>
     names.reduce((sum, name) => sum + (row?.counts[name] ?? 0), 0);
   const Sent = count('accepted');
   const Bounced = count('bounced_hard', 'bounced_soft', 'expired');
   const SpamComplaints = count('complained');
   const rate = (part: number) => (Sent === 0 ? 0 : Math.round((part / Sent) * 100_000) / 1_000);
-  return okAnswer({
+  return ok({
     Sent,
     Bounced,
     SMTPApiErrors: count('failed'),
@@ -438,4 +363,121 @@ async function getOverview(request: DropInRequest): Promise<DropInAnswer> {
     TotalClicks: count('clicked_people'),
     UniqueLinksClicked: count('clicked_people_unique'),
   });
+}
+
+const maxAddresses = 50;
+const maxDump = 10_000;
+const path = '/message-streams/:stream/suppressions';
+
+const wholeList = 'isn’t needed: the whole list is returned';
+const dumpQuery = new MemberTable({
+  count: `short: ${wholeList}`,
+  offset: `short: ${wholeList}`,
+  ...times,
+  suppressionreason: mapped(
+    Type.Enum(['HardBounce', 'SpamComplaint', 'ManualSuppression']),
+    'counts addresses that unsubscribed as `ManualSuppression`',
+  ),
+  origin: mapped(Type.Enum(['Recipient', 'Customer', 'Admin']), 'is `Customer` for manual entries'),
+  emailaddress: 'address',
+});
+
+const object = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' });
+const listMembers = new MemberTable({
+  Suppressions: supported(Type.Array(object, { maxItems: maxAddresses })),
+});
+const entryMembers = new MemberTable({ EmailAddress: 'address' });
+const changes = {
+  bodyBytes: 32 * 1_024,
+  query: [],
+  members: { '': listMembers, 'Suppressions[]': entryMembers },
+};
+
+/** The calls for the list of suppressed addresses. */
+export const postmarkSuppressions: readonly DropInCall[] = [
+  on(
+    `GET ${path}/dump suppressions:read: list suppressed addresses, newest first, if they aren’t more than ${maxDump}`,
+    dump,
+    { members: { query: dumpQuery } },
+  ),
+  on(
+    `POST ${path} suppressions:write: suppress up to ${maxAddresses} addresses, as \`manual\``,
+    (request) =>
+      changeEach(request, 'Suppressed', (address) => suppressAddress(request, address, 'manual')),
+    changes,
+  ),
+  on(
+    `POST ${path}/delete suppressions:write: remove up to ${maxAddresses} addresses for all reasons, except those that complained`,
+    (request) => changeEach(request, 'Deleted', (address) => allow(request, address)),
+    changes,
+  ),
+];
+
+/** @throws Fault VALIDATION_FAILED */
+function checkStream({ params }: DropInRequest): void {
+  if (params.stream !== 'outbound') throw invalidMember('stream', onlyStream);
+}
+
+const reasons: Readonly<Record<SuppressionReason, readonly [reason: string, origin: string]>> = {
+  hard_bounce: ['HardBounce', 'Recipient'],
+  complaint: ['SpamComplaint', 'Recipient'],
+  unsubscribe: ['ManualSuppression', 'Recipient'],
+  manual: ['ManualSuppression', 'Customer'],
+};
+
+async function dump(request: DropInRequest): Promise<DropInAnswer> {
+  checkStream(request);
+  const { services, admission } = request;
+  const given = parametersOf(request, dumpQuery);
+  const { from, until } = rangeOf(given);
+  const { suppressionreason: reason, origin, emailaddress: text } = given;
+  const all = { limit: maxDump + 1 };
+  const found: readonly Suppression[] =
+    text === undefined
+      ? await findSuppressions(services.database.kysely, admission.account.id, all)
+      : await readSuppressed(request, parseSuppressedAddress(text, 'emailaddress'));
+  if (found.length > maxDump)
+    throw invalidMember(
+      'emailaddress',
+      `is required, because the list has more than ${maxDump} entries; export them with the management API`,
+    );
+  const entries = current(request, found)
+    .filter(({ createdAt }) => from === undefined || from <= createdAt)
+    .filter(({ createdAt }) => until === undefined || createdAt < until)
+    .map((entry) => {
+      const [SuppressionReason, Origin] = reasons[entry.reason];
+      const CreatedAt = entry.createdAt.toISOString();
+      return { EmailAddress: entry.address, SuppressionReason, Origin, CreatedAt };
+    })
+    .filter((entry) => reason === undefined || entry.SuppressionReason === reason)
+    .filter((entry) => origin === undefined || entry.Origin === origin);
+  return ok({ Suppressions: entries });
+}
+
+/** Changes each address of the body; each has a result of its own. */
+async function changeEach(
+  request: DropInRequest,
+  Status: 'Suppressed' | 'Deleted',
+  change: (address: ComparableAddress) => Promise<unknown>,
+): Promise<DropInAnswer> {
+  checkStream(request);
+  const { Suppressions: given } = listMembers.read(readJson(request).value);
+  if (given === undefined) throw invalidMember('Suppressions', 'is required');
+  const addresses = entryMembers.readEach(given, 'Suppressions', []) ?? [];
+  const results: object[] = [];
+  for (const { EmailAddress } of addresses)
+    try {
+      await change(parseSuppressedAddress(EmailAddress, 'EmailAddress'));
+      results.push({ EmailAddress, Status, Message: null });
+    } catch (error) {
+      if (!(error instanceof DropInRefusal || error instanceof Fault)) throw error;
+      results.push({ EmailAddress, Status: 'Failed', Message: describeError(error, {}).message });
+    }
+  return ok({ Suppressions: results });
+}
+
+async function allow(request: DropInRequest, address: ComparableAddress): Promise<void> {
+  if ((await readSuppressed(request, address, 'complaint')).length > 0)
+    throw new DropInRefusal('CONFLICT', 'A recipient who complained can’t be reactivated here.');
+  await allowAddress(request, address);
 }

@@ -104,10 +104,7 @@ async function answerCall(
   const { headers, url = '' } = request;
   const remoteAddress = exchange.remoteAddress;
   const signer = await signerOf?.(services, request);
-  const admission =
-    signer === undefined
-      ? await admitKey(services, call, keyOf(headers), remoteAddress)
-      : await admitSigner(services, call, signer, remoteAddress);
+  const admission = await admit(services, call, signer ?? keyOf(headers), remoteAddress);
   const body = await readBody(services, call, exchange, admission);
   await signer?.checkBody(body);
   const answer = (given: DropInRequest): Promise<DropInAnswer> =>
@@ -140,35 +137,27 @@ async function answerCall(
 }
 
 /**
- * The first three checks of the send operation, for the account that the key names.
+ * The first three checks of the send operation, for the account of the key or of who signed.
  * @throws DropInRefusal or Fault UNAUTHORIZED or ACCOUNT_SUSPENDED
  */
-async function admitKey(
+async function admit(
   { access }: DropInServices,
   { permission }: DropInCall,
-  key: string | undefined,
+  who: DropInSigner | string | undefined,
   remoteAddress: string,
 ): Promise<SendAdmission> {
-  if (key === undefined || key === '')
+  if (who === undefined || who === '')
     throw new DropInRefusal('MISSING_KEY', 'The request has no API key.');
-  const accountText = accountTextOf(key);
+  const isKey = typeof who === 'string';
+  const accountText = isKey ? accountTextOf(who) : who.principal.reach.accountId;
   // An access token names no account, and these APIs have no other place for one.
   if (accountText === '') throw new Fault('UNAUTHORIZED');
-  const head = { authorization: `Bearer ${key}`, accountText, remoteAddress: () => remoteAddress };
-  return withTimeout(admitCaller(access, { permission }, head));
-}
-
-/** As `admitKey`, for a key whose signature is checked apart. */
-async function admitSigner(
-  { access }: DropInServices,
-  { permission }: DropInCall,
-  { principal }: DropInSigner,
-  remoteAddress: string,
-): Promise<SendAdmission> {
-  const authenticator = { authenticate: () => principal };
-  const accountText = principal.reach.accountId;
-  const head = { authorization: undefined, accountText, remoteAddress: () => remoteAddress };
-  return withTimeout(admitCaller({ ...access, authenticator }, { permission }, head));
+  const authorization = isKey ? `Bearer ${who}` : undefined;
+  const head = { authorization, accountText, remoteAddress: () => remoteAddress };
+  const checked = isKey
+    ? access
+    : { ...access, authenticator: { authenticate: () => who.principal } };
+  return withTimeout(admitCaller(checked, { permission }, head));
 }
 
 async function readBody(

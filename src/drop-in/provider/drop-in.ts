@@ -12,6 +12,7 @@ import type { FaultCode, FaultDetail } from '../../base/values/errors.ts';
 import type { AttachmentStore } from '../../content/message/attachment-store.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import type { TemplateDirectory } from '../../content/template/template-directory.ts';
+import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import type {
   AdmissionDependencies,
   SendAdmission,
@@ -88,6 +89,32 @@ export interface DropInCall {
   /** For the documentation. */
   readonly summary: string;
   readonly answer: (request: DropInRequest) => Promise<DropInAnswer>;
+}
+
+/** An API with the scopes that its calls need. */
+export function defineDropIn(given: Omit<DropIn, 'scopes'>): DropIn {
+  const permissions = given.calls.map(({ permission }) => permission);
+  const scopes = [...new Set<Permission>([...permissions, 'messages:send-content'])];
+  return { ...given, scopes };
+}
+
+type CallHead = `${DropInCall['method']} ${string} ${Permission}: ${string}`;
+type CallRest = Partial<Omit<DropInCall, 'method' | 'path' | 'permission' | 'summary' | 'answer'>>;
+
+/** A call in one line. @param head method, path, permission and summary: `GET /emails messages:read: list emails` */
+export function on(head: CallHead, answer: DropInCall['answer'], rest: CallRest = {}): DropInCall {
+  const [, method, path = '', permission, summary = ''] =
+    /^(\w+) (\S*) ([a-z]+:[a-z-]+): (.*)$/u.exec(head) ?? [];
+  const names = { method, permission } as Pick<DropInCall, 'method' | 'permission'>;
+  return { ...names, path, summary, answer, ...rest };
+}
+
+/** A body that can have attachments. */
+export const withAttachments = { bodyBytes: sendBodyBytes, withAttachments: true } as const;
+
+/** A JSON answer. */
+export function ok(body: unknown, status = 200): DropInAnswer {
+  return { status, body };
 }
 
 /** Why a call of a provider's API fails; the send operation has the other reasons. */

@@ -30,19 +30,64 @@ export function refused(note: string): BodyMember<ReturnType<typeof Type.Never>>
   return { treatment: 'refused', schema: Type.Never(), note };
 }
 
-type Members = Readonly<Record<string, BodyMember>>;
+const address = Type.String({ maxLength: 2_000 });
+const object = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' });
 
-type Values<Table extends Members> = {
-  readonly [Name in keyof Table]?: Static<Table[Name]['schema']>;
-};
+/** The values that members of several providers take. */
+const shapes = {
+  text: Type.String(),
+  short: Type.String({ maxLength: 200 }),
+  address,
+  addresses: Type.Array(address, { maxItems: 150 }),
+  object,
+  list: Type.Array(object, { maxItems: 100 }),
+  texts: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+  }),
+  flag: Type.Boolean(),
+  integer: Type.Integer(),
+} as const;
+
+type Shapes = typeof shapes;
+
+/** A member in one line: `text` is supported, `text: becomes …` is mapped, and `refused: isn’t …` is refused. */
+type Spec = keyof Shapes | `${keyof Shapes}: ${string}` | `refused: ${string}` | BodyMember;
+
+type Specs = Readonly<Record<string, Spec>>;
+
+type Taken<Given> = Given extends BodyMember
+  ? Static<Given['schema']>
+  : Given extends keyof Shapes
+    ? Static<Shapes[Given]>
+    : Given extends `${infer Name extends keyof Shapes}: ${string}`
+      ? Static<Shapes[Name]>
+      : never;
+
+export type Values<Table extends Specs> = { readonly [Name in keyof Table]?: Taken<Table[Name]> };
+
+function toMember(spec: Spec): BodyMember {
+  if (typeof spec !== 'string') return spec;
+  const [, name = '', note = ''] = /^(\w+)(?:: (.*))?$/u.exec(spec) ?? [];
+  if (name === 'refused') return refused(note);
+  const schema = shapes[name as keyof Shapes];
+  return note === '' ? supported(schema) : mapped(schema, note);
+}
+
+/** What several providers say about the same members. */
+export const headersNote =
+  'can be `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`; the service writes its own unsubscribe headers';
+export const attributesNote =
+  'become attributes: up to 20, with names of 40 and values of 200 characters';
 
 /** The members of a provider's object. What it has besides them, or can't be honored, is refused by name. */
-export class MemberTable<Table extends Members = Members> {
-  readonly members: Table;
+export class MemberTable<const Table extends Specs = Specs> {
+  readonly members: Readonly<Record<string, BodyMember>>;
   #validate: ValidateFunction<Values<Table>> | undefined;
 
   constructor(members: Table) {
-    this.members = members;
+    const entries = Object.entries(members).map(([name, spec]) => [name, toMember(spec)]);
+    this.members = Object.fromEntries(entries);
   }
 
   /** Of the members that are taken, all of them optional. */
@@ -78,6 +123,25 @@ export class MemberTable<Table extends Members = Members> {
     if (details.length > 0) throw invalidMembers(details);
     return values as Values<Table>;
   }
+
+  /**
+   * Reads a list of such objects.
+   * @param required members that each must have; the others are told to `details`
+   */
+  readEach(
+    list: readonly unknown[] | undefined,
+    place: string,
+    details: FaultDetail[],
+    ...required: readonly (keyof Table & string)[]
+  ): Values<Table>[] | undefined {
+    return list?.map((one, index) => {
+      const values = this.read(one, `${place}[${index}].`);
+      for (const name of required)
+        if (values[name] === undefined)
+          details.push({ field: `${place}[${index}].${name}`, reason: 'is required' });
+      return values;
+    });
+  }
 }
 
 export const unknownMember = 'isn’t known to Signalpost; remove it';
@@ -95,7 +159,92 @@ function describe(errors: readonly ErrorObject[], place: string): FaultDetail[] 
   }));
 }
 
-/** A request with problems, of which the first ones are named. */
+/** A request with problems, of which the first ones are named, each once. */
 export function invalidMembers(details: readonly FaultDetail[]): Fault {
-  return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
+  const distinct = new Map(details.map((detail) => [`${detail.field} ${detail.reason}`, detail]));
+  return new Fault('VALIDATION_FAILED', { details: limitDetails([...distinct.values()]) });
+}
+
+/**
+ * A number of a query.
+ * @throws Fault VALIDATION_FAILED
+ */
+export function readNumber(
+  [name, text]: readonly [name: string, text: string | null | undefined],
+  [min, max]: readonly [min: number, max: number],
+  fallback: number,
+): number {
+  if (text === null || text === undefined || text === '') return fallback;
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw invalidMember(name, `must be a number from ${min} to ${max}`);
+}
+
+/** A request with one problem. */
+export function invalidMember(field: string, reason: string): Fault {
+  return invalidMembers([{ field, reason }]);
+}
+
+/**
+ * Names and values of a list, such as headers.
+ * @param place of the list, and the member that has the name
+ */
+export function toPairs(
+  list: readonly (readonly [name: string | undefined, value: string | undefined])[] | undefined,
+  [place, member]: readonly [place: string, member: string],
+  details: FaultDetail[],
+): Readonly<Record<string, string>> | undefined {
+  const pairs = new Map<string, string>();
+  for (const [index, [name = '', value = '']] of list?.entries() ?? []) {
+    const field = `${place}[${index}].${member}`;
+    if (name === '') details.push({ field, reason: 'is required' });
+    else if (pairs.has(name)) details.push({ field, reason: 'is given twice' });
+    pairs.set(name, value);
+  }
+  return list && Object.fromEntries(pairs);
+}
+
+/** Members of the send body by what errors call them, if a provider names the usual ones as everybody does. */
+const usualNames = {
+  to: 'envelope.toAddress envelope.toDisplayName',
+  cc: 'envelope.ccAddressList',
+  bcc: 'envelope.bccAddressList',
+  from: 'envelope.fromAddress envelope.fromDisplayName',
+  replyTo: 'envelope.replyToAddress',
+  envelope: 'envelope',
+  content: 'content',
+  subject: 'content.subjectLine',
+  html: 'content.html',
+  text: 'content.text',
+  headers: 'content.headers',
+  attachments: 'content.attachments',
+  values: 'content.personalizationDataMap',
+  attributes: 'metadata.attributes',
+  tag: 'metadata.tagList metadata.tagList[0]',
+  externalId: 'metadata.externalId',
+  transactional: 'metadata.transactional',
+  sendAt: 'actions.sendAt',
+  trackOpens: 'actions.trackOpens',
+  trackClicks: 'actions.trackClicks',
+  templateId: 'templateId',
+  messages: 'messages',
+  idempotencyKey: 'idempotencyKey',
+} as const;
+
+/** `To` for `to`. */
+export function pascal(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** The members of a provider's email by those of the send body; those that aren't given have the name of the neutral one. */
+export function namesOf(
+  given: Partial<Readonly<Record<keyof typeof usualNames, string>>>,
+  styled: (name: string) => string = (name) => name,
+): Readonly<Record<string, string>> {
+  const names = Object.entries(usualNames).flatMap(([name, members]) =>
+    members
+      .split(' ')
+      .map((member) => [member, given[name as keyof typeof usualNames] ?? styled(name)] as const),
+  );
+  return Object.fromEntries(names);
 }

@@ -21,6 +21,24 @@ export function readMailboxes(
   return given.map((text, index) => readMailbox(text, `${field}[${index}]`, details));
 }
 
+/** Splits mailboxes at the commas that aren't quoted. */
+export function splitMailboxes(text: string, field: string, details: FaultDetail[]): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let isQuoted = false;
+  for (let at = 0; at <= text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '\\' && isQuoted) at += 1;
+    else if (character === '"') isQuoted = !isQuoted;
+    else if (at === text.length || (character === ',' && !isQuoted)) {
+      parts.push(text.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  if (isQuoted) details.push({ field, reason: 'has a quote without an end' });
+  return parts.filter((part) => part !== '');
+}
+
 /** As the provider's APIs show it. */
 export function writeMailbox(address: string, name: string | undefined): string {
   return name === undefined || name === '' ? address : `${name} <${address}>`;

@@ -7,16 +7,41 @@ import {
   normalizeAddress,
   parseEmailAddress,
 } from '../../base/values/email-address.ts';
-import { Fault } from '../../base/values/errors.ts';
-import type { SuppressionReason } from '../../content/suppression/suppression.ts';
-import { addSuppressions, removeSuppression } from '../../content/suppression/suppression-store.ts';
+import type { Suppression, SuppressionReason } from '../../content/suppression/suppression.ts';
+import {
+  addSuppressions,
+  readSuppressions,
+  removeSuppression,
+} from '../../content/suppression/suppression-store.ts';
 import { DropInRefusal, type DropInRequest } from './drop-in.ts';
+import { invalidMember } from './members.ts';
 
 /** @throws Fault VALIDATION_FAILED that names the member */
 export function parseSuppressedAddress(text: string | undefined, field: string): ComparableAddress {
   const parsed = parseEmailAddress(text ?? '');
   if (parsed.ok) return normalizeAddress(parsed.address);
-  throw new Fault('VALIDATION_FAILED', { details: [{ field, reason: 'is not an email address' }] });
+  throw invalidMember(field, 'is not an email address');
+}
+
+/** The entries of an address, for one reason or all; those that have expired count as absent. */
+export async function readSuppressed(
+  request: DropInRequest,
+  address: ComparableAddress,
+  reason?: SuppressionReason,
+): Promise<Suppression[]> {
+  const { services, admission } = request;
+  const { kysely } = services.database;
+  const entries = await readSuppressions(kysely, admission.account.id, address);
+  return current(request, entries).filter((one) => reason === undefined || one.reason === reason);
+}
+
+/** Entries that haven't expired. */
+export function current<Entry extends Pick<Suppression, 'expiresAt'>>(
+  { services }: DropInRequest,
+  entries: readonly Entry[],
+): Entry[] {
+  const now = services.clock.now();
+  return entries.filter(({ expiresAt }) => expiresAt === null || expiresAt.getTime() > now);
 }
 
 /** Suppresses an address for the account. @throws DropInRefusal CONFLICT if its list is full */

@@ -9,20 +9,35 @@ import { readRecordFindings } from '../../accounts/sender/sending-domains.ts';
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { parseMessageId } from '../../base/values/ids.ts';
 import type { MessageState } from '../../content/message/message-state.ts';
-import { mebibyte, sendBodyBytes } from '../../host/http/limits/route-limits.ts';
+import { htmlText } from '../../content/template/html-text.ts';
+import { mebibyte } from '../../host/http/limits/route-limits.ts';
 import { ScheduleStore } from '../../sending/queue/schedule-store.ts';
 import { checkSendAt } from '../../sending/submission/delivery-timing.ts';
-import { member } from '../../sending/submission/read-body-json.ts';
+import { type BodyJson, member } from '../../sending/submission/read-body-json.ts';
 import {
-  type DropIn,
   type DropInAnswer,
   type DropInCall,
   type DropInError,
   DropInRefusal,
   type DropInRequest,
+  defineDropIn,
+  ok,
+  on,
+  withAttachments,
 } from '../provider/drop-in.ts';
 import { describeError } from '../provider/drop-in-routes.ts';
-import { MemberTable, supported } from '../provider/members.ts';
+import {
+  attributesNote,
+  headersNote,
+  invalidMembers,
+  MemberTable,
+  mapped,
+  namesOf,
+  readNumber,
+  supported,
+  toPairs,
+} from '../provider/members.ts';
+import { readMailbox, readMailboxes } from '../provider/read-mailboxes.ts';
 import {
   describeSent,
   findSentMessage,
@@ -32,139 +47,216 @@ import {
   type SentMessageDetail,
 } from '../provider/read-sent-message.ts';
 import {
+  attachmentsIn,
   checkUnsent,
   forEach,
   type ProviderMessage,
   readJson,
   sendMessage,
+  toFile,
+  toMessage,
+  useBatch,
 } from '../provider/send-messages.ts';
 import { readSentPage } from '../provider/sent-message-store.ts';
-import {
-  attachmentMembers,
-  emailMembers,
-  emailNames,
-  readEmail,
-  readSchedule,
-  tagMembers,
-  templateMembers,
-} from './resend-emails.ts';
+
+const Address = Type.String({ maxLength: 2_000 });
+const Addresses = Type.Union([Address, Type.Array(Address, { maxItems: 50 })]);
+
+const emailTable = new MemberTable({
+  from: 'address',
+  to: supported(Addresses),
+  cc: supported(Addresses),
+  bcc: supported(Addresses),
+  reply_to: mapped(Addresses, 'needs verified senders'),
+  subject: 'text',
+  html: 'text',
+  text: 'text: is derived from `html` if it is absent, as Resend does, and left out if it is empty',
+  headers: `texts: ${headersNote}`,
+  attachments: 'list',
+  tags: `list: ${attributesNote}`,
+  scheduled_at:
+    'short: is an ISO 8601 time with an offset, or `in 5 minutes`, `in 2 hours` or `in 3 days`; up to 365 days ahead',
+  template: 'object',
+  topic_id: 'refused: isn’t supported, because Signalpost has no topics',
+});
+const fileTable = new MemberTable({
+  content: 'text',
+  filename: 'text: is required',
+  content_type: 'text: is derived from the extension of `filename` if it is absent',
+  content_id: 'text',
+  path: 'refused: isn’t supported, because Signalpost fetches no files; send their content',
+});
+const tagTable = new MemberTable({ name: 'text', value: 'text' });
+const templateTable = new MemberTable({
+  id: 'short: is the ID of a published template of the account; `signalpost import` makes it the alias, or Resend’s ID',
+  variables: mapped(
+    Type.Unsafe<Readonly<Record<string, string | number>>>({
+      type: 'object',
+      additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+    }),
+    'become values of its fields, numbers as text',
+  ),
+});
+
+const emailMembers = {
+  '': emailTable,
+  'attachments[]': fileTable,
+  'tags[]': tagTable,
+  template: templateTable,
+};
+
+/** The members of Resend's email by those of the send body. */
+const emailNames = namesOf({
+  replyTo: 'reply_to',
+  envelope: 'to, cc and bcc',
+  content: 'html or text',
+  values: 'template.variables',
+  attributes: 'tags',
+  sendAt: 'scheduled_at',
+  templateId: 'template.id',
+  idempotencyKey: 'Idempotency-Key',
+});
+
+/**
+ * Translates an email of Resend's API.
+ * @param contents of its attachments, by their placeholders
+ * @throws Fault VALIDATION_FAILED with the members of Resend's email
+ */
+function readEmail(value: unknown, contents: BodyJson['contents'], now: number): ProviderMessage {
+  const { from, subject, html, text, headers, template, ...email } = emailTable.read(value);
+  const details: FaultDetail[] = [];
+  const list = (name: 'to' | 'cc' | 'bcc' | 'reply_to') =>
+    readMailboxes(email[name], name, details);
+  const to = list('to');
+  if (to.length === 0) details.push({ field: 'to', reason: 'is required' });
+  const tags = tagTable.readEach(email.tags, 'tags', details);
+  const pairs = tags?.map((tag) => [tag.name, tag.value] as const);
+  const files = fileTable.readEach(
+    email.attachments,
+    'attachments',
+    details,
+    'filename',
+    'content',
+  );
+  const stored = template && templateTable.read(template, 'template.');
+  if (stored !== undefined && stored.id === undefined)
+    details.push({ field: 'template.id', reason: 'is required' });
+  const values = Object.entries(stored?.variables ?? {}).map(([name, one]) => [name, String(one)]);
+  const derived = html === undefined || stored !== undefined ? undefined : htmlText(html);
+  const mail = {
+    from: from === undefined ? undefined : readMailbox(from, 'from', details),
+    to,
+    cc: list('cc'),
+    bcc: list('bcc'),
+    replyTo: list('reply_to'),
+    subject,
+    html,
+    text: text ?? derived,
+    headers,
+    attachments: files?.map((file) =>
+      toFile(contents, file.filename, file.content, file.content_type, file.content_id),
+    ),
+    attributes: toPairs(pairs, ['tags', 'name'], details),
+    sendAt: readSchedule(email.scheduled_at, now, details),
+    templateId: stored?.id,
+    values: stored && Object.fromEntries(values),
+  };
+  return toMessage(mail, details);
+}
+
+const relativeTime = /^in (\d{1,5}) ?(min|minute|hour|h|day)s?$/i;
+const unitMinutes: Readonly<Record<string, number>> = {
+  min: 1,
+  minute: 1,
+  h: 60,
+  hour: 60,
+  day: 1_440,
+};
+
+/** The send time as the send operation takes it. @param now milliseconds since the epoch */
+function readSchedule(
+  text: string | undefined,
+  now: number,
+  details: FaultDetail[],
+): string | undefined {
+  if (text === undefined) return undefined;
+  const [, count, unit = ''] = relativeTime.exec(text.trim()) ?? [];
+  const time =
+    count === undefined
+      ? Date.parse(/[zZ]|[+-]\d{2}:?\d{2}$/.test(text) ? text : 'no time')
+      : now + Number(count) * (unitMinutes[unit.toLowerCase()] ?? 0) * 60_000;
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  const reason = 'must be a time such as 2026-01-31T12:00:00Z or in 5 minutes';
+  details.push({ field: 'scheduled_at', reason });
+  return undefined;
+}
 
 const maxBatchEmails = 100;
 const smallBodyBytes = 4 * 1_024;
 
-const updateMembers = new MemberTable({ scheduled_at: supported(Type.String({ maxLength: 100 })) });
-
-const sentMembers = {
-  '': emailMembers,
-  'attachments[]': attachmentMembers,
-  'tags[]': tagMembers,
-  template: templateMembers,
-};
+const updateMembers = new MemberTable({ scheduled_at: 'short' });
 
 const calls: readonly DropInCall[] = [
-  {
-    method: 'POST',
-    path: '/emails',
-    summary: 'send an email, now or later, from its content or a template',
-    permission: 'messages:send',
-    bodyBytes: sendBodyBytes,
-    withAttachments: true,
-    members: sentMembers,
-    names: { ...emailNames, idempotencyKey: 'Idempotency-Key' },
-    answer: sendEmail,
-  },
-  {
-    method: 'POST',
-    path: '/emails/batch',
-    summary: `send up to ${maxBatchEmails} emails, without attachments; strict or permissive`,
-    permission: 'messages:send',
-    bodyBytes: 10 * mebibyte,
-    names: emailNames,
-    answer: sendBatch,
-  },
-  {
-    method: 'GET',
-    path: '/emails',
-    summary: 'list emails, newest first, one for each recipient',
-    permission: 'messages:read',
+  on(
+    'POST /emails messages:send: send an email, now or later, from its content or a template',
+    sendEmail,
+    {
+      ...withAttachments,
+      members: emailMembers,
+      names: emailNames,
+    },
+  ),
+  on(
+    `POST /emails/batch messages:send: send up to ${maxBatchEmails} emails, without attachments; strict or permissive`,
+    sendBatch,
+    { bodyBytes: 10 * mebibyte, names: emailNames },
+  ),
+  on('GET /emails messages:read: list emails, newest first, one for each recipient', listEmails, {
     query: ['after', 'before', 'limit'],
-    answer: listEmails,
-  },
-  {
-    method: 'GET',
-    path: '/emails/:id',
-    summary: 'read an email and its last event',
-    permission: 'messages:read',
-    query: [],
-    answer: async (request) => ok(viewDetail(await readSentMessage(request, idOf(request)))),
-  },
-  {
-    method: 'PATCH',
-    path: '/emails/:id',
-    summary: 'move a scheduled email',
-    permission: 'queue:control',
+  }),
+  on(
+    'GET /emails/:id messages:read: read an email and its last event',
+    async (request) => ok(viewDetail(await readSentMessage(request, idOf(request)))),
+    { query: [] },
+  ),
+  on('PATCH /emails/:id queue:control: move a scheduled email', moveEmail, {
     bodyBytes: smallBodyBytes,
     members: { '': updateMembers },
-    answer: moveEmail,
-  },
-  {
-    method: 'POST',
-    path: '/emails/:id/cancel',
-    summary: 'cancel a scheduled email',
-    permission: 'queue:control',
-    // The SDK sends none, other clients send `{}`.
+  }),
+  // The SDK sends no body, other clients send `{}`.
+  on('POST /emails/:id/cancel queue:control: cancel a scheduled email', cancelEmail, {
     bodyBytes: smallBodyBytes,
-    answer: cancelEmail,
-  },
-  {
-    method: 'GET',
-    path: '/domains',
-    summary: 'list the account’s sending domains',
-    permission: 'domains:read',
-    query: [],
-    answer: listDomains,
-  },
-  {
-    method: 'GET',
-    path: '/domains/:id',
-    summary: 'read a domain and its DNS records; its ID is its name',
-    permission: 'domains:read',
-    query: [],
-    answer: readDomain,
-  },
+  }),
+  on('GET /domains domains:read: list the account’s sending domains', listDomains, { query: [] }),
+  on(
+    'GET /domains/:id domains:read: read a domain and its DNS records; its ID is its name',
+    readDomain,
+    { query: [] },
+  ),
 ];
 
 /** Resend's API (https://resend.com/docs/api-reference), as version 6 of its SDK calls it. */
-export const resend: DropIn = {
+export const resend = defineDropIn({
   name: 'resend',
   title: 'Resend',
   keyOf: ({ authorization = '' }) => /^bearer +(\S+) *$/i.exec(authorization)?.[1],
   calls,
   describeError: describeResendError,
-  scopes: [
-    'messages:send',
-    'messages:send-content',
-    'messages:read',
-    'queue:control',
-    'domains:read',
-  ],
   environment: (url, key) => ({ RESEND_API_KEY: key, RESEND_BASE_URL: url }),
-};
+});
 
-/** Status and name of errors as Resend documents them; those of the send operation otherwise. */
-const errors: Readonly<Record<DropInError['kind'], readonly [status: number, name: string]>> = {
+/** Status and name of errors as Resend documents them; others are a `validation_error`. */
+const errors: Partial<
+  Readonly<Record<DropInError['kind'], readonly [status: number, name: string]>>
+> = {
   MISSING_KEY: [401, 'missing_api_key'],
   UNAUTHORIZED: [403, 'invalid_api_key'],
   MISSING_PERMISSION: [401, 'restricted_api_key'],
   ACCOUNT_SUSPENDED: [403, 'invalid_access'],
   UNSUPPORTED_CALL: [404, 'not_found'],
   NOT_FOUND: [404, 'not_found'],
-  CONFLICT: [422, 'validation_error'],
   INVALID_ID: [404, 'not_found'],
-  VALIDATION_FAILED: [422, 'validation_error'],
   SENDER_NOT_ALLOWED: [403, 'validation_error'],
-  PERSONALIZATION_FAILURE: [422, 'validation_error'],
-  RECIPIENT_SUPPRESSED: [422, 'validation_error'],
   IDEMPOTENCY_IN_PROGRESS: [409, 'concurrent_idempotent_requests'],
   IDEMPOTENCY_MISMATCH: [409, 'invalid_idempotent_request'],
   QUOTA_EXCEEDED: [429, 'daily_quota_exceeded'],
@@ -173,11 +265,9 @@ const errors: Readonly<Record<DropInError['kind'], readonly [status: number, nam
 };
 
 function describeResendError({ kind, message, details }: DropInError): DropInAnswer {
-  const [status, name] = errors[kind];
-  const answer = (statusCode: number, errorName: string): DropInAnswer => ({
-    status: statusCode,
-    body: { statusCode, name: errorName, message },
-  });
+  const [status, name] = errors[kind] ?? [422, 'validation_error'];
+  const answer = (statusCode: number, errorName: string): DropInAnswer =>
+    ok({ statusCode, name: errorName, message }, statusCode);
   if (details.some(({ field }) => /^idempotency-?key$/i.test(field)))
     return answer(400, 'invalid_idempotency_key');
   if (kind === 'VALIDATION_FAILED' && details.some(({ reason }) => reason === 'is required'))
@@ -185,47 +275,26 @@ function describeResendError({ kind, message, details }: DropInError): DropInAns
   return answer(status, name);
 }
 
-function ok(body: unknown): DropInAnswer {
-  return { status: 200, body };
-}
-
 function idOf({ params }: DropInRequest): string {
   return params.id ?? '';
 }
-
-const attachmentPlaces = {
-  member: 'content',
-  find: (body: unknown) => member(body, 'attachments'),
-};
 
 async function sendEmail(request: DropInRequest): Promise<DropInAnswer> {
   const { services, headers, body, span } = request;
   // A repetition is found by its bytes, which decoding its attachments overwrites.
   const idempotencyKey = headers['idempotency-key'];
-  const { value, contents } = readJson(request, attachmentPlaces);
+  const { value, contents } = readJson(request, attachmentsIn('attachments', 'content'));
   const message = readEmail(value, contents, services.clock.now());
   const { messageId } = await sendMessage(request, message, { idempotencyKey, body, span });
   return ok({ id: messageId });
 }
 
-const arrayStart = /^\s*\[/;
-
-async function sendBatch(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, admission, headers, body, span } = request;
-  if (!arrayStart.test(body.toString('latin1', 0, 1_000)))
-    throw new Fault('VALIDATION_FAILED', {
-      details: [{ field: '', reason: 'the body must be a list of emails' }],
-    });
-  const wrapped = Buffer.concat([Buffer.from('{"messages":'), body, Buffer.from('}')]);
+function sendBatch(request: DropInRequest): Promise<DropInAnswer> {
+  const { services, headers, span } = request;
   const isPermissive = headers['x-batch-validation'] === 'permissive';
   const key = headers['idempotency-key'];
-  const { submission, clock } = services;
-  return submission.useItems(admission.account.id, wrapped, async (items) => {
-    if (items.length > maxBatchEmails)
-      throw new Fault('VALIDATION_FAILED', {
-        details: [{ field: '', reason: `the list has more than ${maxBatchEmails} emails` }],
-      });
-    const now = clock.now();
+  return useBatch(request, maxBatchEmails, async (items) => {
+    const now = services.clock.now();
     const messages = await forEach(items, async (item) => readBatchItem(request, item, now));
     if (!isPermissive) await checkAll(request, messages);
     const results = await forEach(messages, async (message, index) => {
@@ -251,9 +320,9 @@ function readBatchItem(request: DropInRequest, item: Buffer, now: number): Provi
     (name) => (member(value, name) ?? null) !== null,
   );
   if (refusedMembers.length > 0)
-    throw new Fault('VALIDATION_FAILED', {
-      details: refusedMembers.map((field) => ({ field, reason: 'isn’t allowed in a batch' })),
-    });
+    throw invalidMembers(
+      refusedMembers.map((field) => ({ field, reason: 'isn’t allowed in a batch' })),
+    );
   return readEmail(value, undefined, now);
 }
 
@@ -291,12 +360,10 @@ async function listEmails(request: DropInRequest): Promise<DropInAnswer> {
     return id;
   };
   const [after, before] = [read('after'), read('before')];
-  const limit = Number(query.get('limit') ?? defaultPage);
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxPage)
-    details.push({ field: 'limit', reason: `must be a number from 1 to ${maxPage}` });
+  const limit = readNumber(['limit', query.get('limit')], [1, maxPage], defaultPage);
   if (after !== undefined && before !== undefined)
     details.push({ field: 'before', reason: 'can’t be used together with after' });
-  if (details.length > 0) throw new Fault('VALIDATION_FAILED', { details });
+  if (details.length > 0) throw invalidMembers(details);
   // Newest first, so what comes after an email in the list was sent before it.
   const page = { before: after, after: before, limit: limit + 1 };
   const rows = await readSentPage(services.database.kysely, admission.account.id, page);
@@ -376,7 +443,7 @@ async function moveEmail(request: DropInRequest): Promise<DropInAnswer> {
   const sendAt = time === undefined ? undefined : checkSendAt(time, now);
   if (sendAt !== undefined && !(sendAt instanceof Date))
     details.push({ field: 'scheduled_at', reason: sendAt.reason });
-  if (!(sendAt instanceof Date)) throw new Fault('VALIDATION_FAILED', { details });
+  if (!(sendAt instanceof Date)) throw invalidMembers(details);
   return changeSchedule(request, 'schedule_move', (store, selection, commitWith) =>
     store.move(selection, sendAt, commitWith),
   );

@@ -1,25 +1,34 @@
 import { type Static, Type } from 'typebox';
 import { parseEmailAddress } from '../../base/values/email-address.ts';
-import { Fault, type FaultDetail } from '../../base/values/errors.ts';
+import type { FaultDetail } from '../../base/values/errors.ts';
+import { mebibyte } from '../../host/http/limits/route-limits.ts';
 import { hasControlCharacter } from '../../sending/submission/custom-headers.ts';
-import { limitDetails } from '../../sending/submission/describe-body-problems.ts';
 import type { BodyJson } from '../../sending/submission/read-body-json.ts';
 import type { Mailbox } from '../../sending/submission/send-content.ts';
-import { type BodyMember, MemberTable, mapped, refused, supported } from '../provider/members.ts';
-import { type ProviderMessage, typeOfFile } from '../provider/send-messages.ts';
+import {
+  attributesNote,
+  type BodyMember,
+  headersNote,
+  invalidMembers,
+  MemberTable,
+  mapped,
+  namesOf,
+  supported,
+} from '../provider/members.ts';
+import {
+  type ProviderMessage,
+  toFieldValues,
+  toFile,
+  toMessage,
+} from '../provider/send-messages.ts';
 
 const maxPersonalizations = 1_000;
 /** Content and attachments of a request, counted for each of its personalizations: each becomes a message of its own. */
-const maxTotalBytes = 64 * 1_024 * 1_024;
+const maxTotalBytes = 64 * mebibyte;
 
 type Members = Readonly<Record<string, unknown>>;
 
 const Anything = Type.Unsafe<Members>({ type: 'object' });
-const Text = Type.String();
-const Texts = Type.Unsafe<Readonly<Record<string, string>>>({
-  type: 'object',
-  additionalProperties: { type: 'string' },
-});
 const Address = Type.Object(
   {
     email: Type.String({ maxLength: 2_000 }),
@@ -40,33 +49,26 @@ const Switch = Type.Unsafe<Setting>({
   properties: { enable: { type: ['boolean', 'null'] } },
 });
 
-const headersNote =
-  'can be `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`; the service writes its own unsubscribe headers';
-const argumentsNote = 'become attributes: up to 20, with names of 40 and values of 200 characters';
-const timeNote = 'can be up to 365 days ahead';
+const sendAt = mapped(Seconds, 'can be up to 365 days ahead');
 /** A setting with this note is refused if it's on. */
 const cannotBeOn = 'can’t be enabled';
+const noBypass = mapped(Switch, `${cannotBeOn}; remove the suppression instead`);
 
-const personalizationMembers = new MemberTable({
+const personTable = new MemberTable({
   to: mapped(Addresses, 'has one address if there is a `template_id`'),
   from: supported(Address),
   cc: supported(Addresses),
   bcc: supported(Addresses),
-  subject: mapped(Text, 'replaces the template’s subject'),
-  headers: mapped(Texts, headersNote),
-  substitutions: mapped(
-    Texts,
-    'are values of `{{name}}`, the SDK’s default, and escaped in HTML; other wrappers are refused',
-  ),
-  dynamic_template_data: mapped(
-    Anything,
-    'become values of the template’s fields: numbers and `true` as text, `false` and null as empty text',
-  ),
-  custom_args: mapped(Texts, argumentsNote),
-  send_at: mapped(Seconds, timeNote),
+  subject: 'text: replaces the template’s subject',
+  headers: `texts: ${headersNote}`,
+  substitutions:
+    'texts: are values of `{{name}}`, the SDK’s default, and escaped in HTML; other wrappers are refused',
+  dynamic_template_data:
+    'object: become values of the template’s fields: numbers and `true` as text, `false` and null as empty text',
+  custom_args: `texts: ${attributesNote}`,
+  send_at: sendAt,
 });
-
-const trackingMembers = new MemberTable({
+const trackingTable = new MemberTable({
   click_tracking: mapped(Switch, 'tracks links of the HTML; `enable_text` is refused'),
   open_tracking: mapped(Switch, 'adds its image at the end; `substitution_tag` is refused'),
   subscription_tracking: mapped(
@@ -75,97 +77,84 @@ const trackingMembers = new MemberTable({
   ),
   ganalytics: mapped(Switch, `${cannotBeOn}; add the parameters to your links`),
 });
-
-const settingMembers = new MemberTable({
+const settingTable = new MemberTable({
   sandbox_mode: supported(Switch),
   bypass_unsubscribe_management: mapped(
     Switch,
     'makes the email transactional, which needs the account’s add-on',
   ),
-  bypass_list_management: mapped(Switch, `${cannotBeOn}; remove the suppression instead`),
-  bypass_spam_management: mapped(Switch, `${cannotBeOn}; remove the suppression instead`),
-  bypass_bounce_management: mapped(Switch, `${cannotBeOn}; remove the suppression instead`),
+  bypass_list_management: noBypass,
+  bypass_spam_management: noBypass,
+  bypass_bounce_management: noBypass,
   footer: mapped(Switch, `${cannotBeOn}; write it into the content`),
   spam_check: mapped(Switch, `${cannotBeOn}; Signalpost doesn’t score mail`),
   bcc: mapped(Switch, `${cannotBeOn}; use the bcc of a personalization`),
 });
-
-const contentMembers = new MemberTable({
-  type: mapped(Text, 'is `text/plain` or `text/html`, each once'),
-  value: supported(Text),
+const contentTable = new MemberTable({
+  type: 'text: is `text/plain` or `text/html`, each once',
+  value: 'text',
 });
-
-const attachmentMembers = new MemberTable({
-  content: supported(Text),
-  filename: supported(Text),
-  type: mapped(Text, 'is derived from the extension of `filename` if it is absent'),
-  disposition: mapped(Text, 'is `attachment`, the default, or `inline`'),
-  content_id: mapped(Text, 'applies to `inline` files, which need one'),
+const fileTable = new MemberTable({
+  content: 'text',
+  filename: 'text',
+  type: 'text: is derived from the extension of `filename` if it is absent',
+  disposition: 'text: is `attachment`, the default, or `inline`',
+  content_id: 'text: applies to `inline` files, which need one',
 });
-
-const mailMembers = new MemberTable({
+const mailTable = new MemberTable({
   personalizations: supported(Type.Array(Anything, { maxItems: maxPersonalizations })),
   from: supported(Address),
   reply_to: mapped(Address, 'needs a verified sender'),
   reply_to_list: mapped(Addresses, 'needs verified senders; one with a `template_id`'),
-  subject: mapped(Text, 'replaces the template’s subject'),
+  subject: 'text: replaces the template’s subject',
   content: supported(Type.Array(Anything, { maxItems: 10 })),
-  attachments: supported(Type.Array(Anything, { maxItems: 100 })),
-  template_id: mapped(
-    Type.String({ maxLength: 200 }),
-    'is the ID of a published template of the account; `signalpost import` keeps SendGrid’s ID',
-  ),
-  headers: mapped(Texts, headersNote),
+  attachments: 'list',
+  template_id:
+    'short: is the ID of a published template of the account; `signalpost import` keeps SendGrid’s ID',
+  headers: `texts: ${headersNote}`,
   categories: mapped(
-    Type.Array(Text, { maxItems: 10 }),
+    Type.Array(Type.String(), { maxItems: 10 }),
     'become the tag: the first, up to 48 characters; several also become the attribute `categories`',
   ),
-  custom_args: mapped(Texts, argumentsNote),
-  send_at: mapped(Seconds, timeNote),
-  batch_id: mapped(Text, 'becomes the external ID; it is one from POST `/v3/mail/batch`'),
-  tracking_settings: supported(Anything),
-  mail_settings: supported(Anything),
-  sections: refused('isn’t supported; use a template, or put the text into the content'),
-  asm: refused('isn’t supported, because Signalpost has no unsubscribe groups'),
-  ip_pool_name: refused('isn’t supported, because Signalpost has no IP pools'),
+  custom_args: `texts: ${attributesNote}`,
+  send_at: sendAt,
+  batch_id: 'text: becomes the external ID; it is one from POST `/v3/mail/batch`',
+  tracking_settings: 'object',
+  mail_settings: 'object',
+  sections: 'refused: isn’t supported; use a template, or put the text into the content',
+  asm: 'refused: isn’t supported, because Signalpost has no unsubscribe groups',
+  ip_pool_name: 'refused: isn’t supported, because Signalpost has no IP pools',
 });
 
 export const mailSendMembers = {
-  '': mailMembers,
-  'personalizations[]': personalizationMembers,
-  'content[]': contentMembers,
-  'attachments[]': attachmentMembers,
-  tracking_settings: trackingMembers,
-  mail_settings: settingMembers,
+  '': mailTable,
+  'personalizations[]': personTable,
+  'content[]': contentTable,
+  'attachments[]': fileTable,
+  tracking_settings: trackingTable,
+  mail_settings: settingTable,
 };
 
 /** SendGrid's members by those of the send body. @param index of the personalization */
 export function mailNames(index: number | string): Readonly<Record<string, string>> {
   const place = `personalizations[${index}].`;
-  return {
-    'envelope.toAddress': `${place}to`,
-    'envelope.toDisplayName': `${place}to`,
-    'envelope.ccAddressList': `${place}cc`,
-    'envelope.bccAddressList': `${place}bcc`,
-    'envelope.fromAddress': 'from',
-    'envelope.fromDisplayName': 'from',
-    'envelope.replyToAddress': 'reply_to',
+  return namesOf({
+    to: `${place}to`,
+    cc: `${place}cc`,
+    bcc: `${place}bcc`,
+    replyTo: 'reply_to',
     envelope: `personalizations[${index}]`,
-    content: 'content',
-    'content.subjectLine': 'subject',
-    'content.html': 'content',
-    'content.text': 'content',
-    'content.headers': 'headers',
-    'content.attachments': 'attachments',
-    'content.personalizationDataMap': `${place}dynamic_template_data`,
-    'metadata.attributes': 'custom_args',
-    'metadata.externalId': 'batch_id',
-    'metadata.tagList': 'categories',
-    'metadata.transactional': 'mail_settings.bypass_unsubscribe_management',
-    'actions.sendAt': 'send_at',
+    html: 'content',
+    text: 'content',
+    values: `${place}dynamic_template_data`,
+    attributes: 'custom_args',
+    externalId: 'batch_id',
+    tag: 'categories',
+    transactional: 'mail_settings.bypass_unsubscribe_management',
+    sendAt: 'send_at',
     templateId: 'template_id',
     idempotencyKey: 'Idempotency-Key',
-  };
+  });
 }
 
 /** What a request asks for. */
@@ -186,151 +175,72 @@ export function readMailSend(
   { value, contents }: Pick<BodyJson, 'value' | 'contents'>,
   isBatch: (id: string) => boolean,
 ): SendGridMail {
-  const mail = mailMembers.read(value);
+  const mail = mailTable.read(value);
   const details: FaultDetail[] = [];
-  const { personalizations = [], batch_id: batchId, template_id: templateId } = mail;
+  const refuse = (field: string, reason: string, isWrong: boolean): void => {
+    if (isWrong) details.push({ field, reason });
+  };
+  const { personalizations = [], batch_id: externalId, template_id: templateId } = mail;
   const parts = readContent(mail.content ?? [], details);
   const files = readFiles(mail.attachments ?? [], contents, details);
-  const { trackOpens, trackClicks } = readTracking(mail.tracking_settings ?? {}, details);
-  const settings = readSettings(
-    settingMembers,
-    mail.mail_settings ?? {},
-    'mail_settings.',
-    details,
+  const tracking = readTracking(mail.tracking_settings ?? {}, details);
+  const settings = readSettings(settingTable, mail.mail_settings ?? {}, 'mail_settings.', details);
+  const isStored = templateId !== undefined;
+  const isShared = personalizations.length > 1;
+  const bytes = [parts.html, parts.text, ...files.map(({ content }) => content as string | Buffer)]
+    .map((part) => part?.length ?? 0)
+    .reduce((sum, length) => sum + length, 0);
+  refuse('personalizations', 'is required', personalizations.length === 0);
+  refuse(
+    'personalizations',
+    'need more than 64 MiB with content and attachments; send several requests',
+    isShared && bytes * personalizations.length > maxTotalBytes,
   );
-  const require = (field: string, isGiven: boolean): void => {
-    if (!isGiven) details.push({ field, reason: 'is required' });
+  const isForeign = externalId !== undefined && !isBatch(externalId);
+  refuse('batch_id', 'isn’t one from POST /v3/mail/batch', isForeign);
+  const isTwice = mail.reply_to !== undefined && mail.reply_to_list !== undefined;
+  refuse('reply_to_list', 'can’t be used with reply_to', isTwice);
+  refuse('content', 'can’t be used with template_id', isStored && mail.content !== undefined);
+  const shared = {
+    ...parts,
+    ...tracking,
+    templateId,
+    externalId,
+    replyTo: [
+      ...toMailboxes(mail.reply_to && [mail.reply_to], 'reply_to', details),
+      ...toMailboxes(mail.reply_to_list, 'reply_to_list', details),
+    ],
+    transactional: settings.has('bypass_unsubscribe_management') || undefined,
   };
-  require('personalizations', personalizations.length > 0);
-  if (batchId !== undefined && !isBatch(batchId))
-    details.push({ field: 'batch_id', reason: 'isn’t one from POST /v3/mail/batch' });
-  const replyTo = [
-    ...toMailboxes(mail.reply_to && [mail.reply_to], 'reply_to', details),
-    ...toMailboxes(mail.reply_to_list, 'reply_to_list', details),
-  ];
-  if (mail.reply_to !== undefined && mail.reply_to_list !== undefined)
-    details.push({ field: 'reply_to_list', reason: 'can’t be used with reply_to' });
-  if (templateId !== undefined) {
-    if (mail.content !== undefined)
-      details.push({ field: 'content', reason: 'can’t be used with template_id' });
-    if (replyTo.length > 1)
-      details.push({
-        field: 'reply_to_list',
-        reason: 'can’t have several addresses with template_id',
-      });
-  }
-  const bytes = [...Object.values(parts), ...files.map(({ content }) => content)].reduce(
-    (sum, part) => sum + (part?.length ?? 0),
-    0,
-  );
-  if (personalizations.length > 1 && bytes * personalizations.length > maxTotalBytes)
-    details.push({
-      field: 'personalizations',
-      reason: 'need more than 64 MiB with content and attachments; send several requests',
-    });
   const categories = mail.categories?.filter((category) => category !== '') ?? [];
   const messages = personalizations.map((given, index) => {
     const place = `personalizations[${index}].`;
-    const own = personalizationMembers.read(given, place);
+    const own = personTable.read(given, place);
     const from = own.from ?? mail.from;
-    const [sender] = toMailboxes(from && [from], 'from', details);
-    const to = toMailboxes(own.to, `${place}to`, details);
-    const cc = toMailboxes(own.cc, `${place}cc`, details);
-    const bcc = toMailboxes(own.bcc, `${place}bcc`, details);
-    const subject = own.subject ?? mail.subject;
-    require(`${place}to`, to.length > 0);
-    require('from', templateId !== undefined || from !== undefined);
-    require('subject', templateId !== undefined || subject !== undefined);
-    const values = readValues(own, place, templateId !== undefined, details);
-    const attributes = readAttributes(mail.custom_args, own.custom_args, categories, details);
     const seconds = own.send_at ?? mail.send_at;
-    const sendAt = seconds === undefined ? undefined : new Date(seconds * 1_000).toISOString();
-    const headers = { ...mail.headers, ...own.headers };
-    const transactional = settings.has('bypass_unsubscribe_management') || undefined;
-    if (templateId !== undefined && to.length > 1)
-      details.push({
-        field: `${place}to`,
-        reason: 'can’t have several addresses with template_id; use a personalization for each',
-      });
-    const isShared = personalizations.length > 1;
-    return (): ProviderMessage =>
-      templateId === undefined
-        ? {
-            content: {
-              from: sender as Mailbox,
-              to,
-              cc,
-              bcc,
-              replyTo,
-              subject: subject ?? '',
-              ...parts,
-              values,
-              headers,
-              attachments: files.map((file) => ({
-                ...file,
-                content: copyOf(file.content, isShared),
-              })),
-              attributes,
-              tag: categories[0],
-              externalId: batchId,
-              sendAt,
-              trackOpens,
-              trackClicks,
-              transactional,
-            },
-          }
-        : {
-            templateId,
-            contents: new Map(
-              files.map(({ placeholder, content }) => [placeholder, copyOf(content, isShared)]),
-            ),
-            body: {
-              envelope: withoutUndefined({
-                toAddress: to[0]?.address,
-                toDisplayName: to[0]?.name,
-                ccAddressList: cc.map(({ address }) => address),
-                bccAddressList: bcc.map(({ address }) => address),
-                fromAddress: sender?.address,
-                fromDisplayName: sender?.name,
-                replyToAddress: replyTo[0]?.address,
-              }),
-              content: withoutUndefined({
-                subjectLine: subject,
-                personalizationDataMap: values ?? {},
-                headers,
-                attachments: files.map(({ placeholder, content: _, ...file }) => ({
-                  ...file,
-                  content: placeholder,
-                })),
-              }),
-              metadata: withoutUndefined({
-                transactional,
-                externalId: batchId,
-                tagList: categories.slice(0, 1),
-                attributes,
-              }),
-              actions: withoutUndefined({ trackOpens, trackClicks, sendAt }),
-            },
-          };
+    const person = {
+      ...shared,
+      from: toMailboxes(from && [from], 'from', details)[0],
+      to: toMailboxes(own.to, `${place}to`, details),
+      cc: toMailboxes(own.cc, `${place}cc`, details),
+      bcc: toMailboxes(own.bcc, `${place}bcc`, details),
+      subject: own.subject ?? mail.subject,
+      values: readValues(own, place, isStored, details),
+      headers: { ...mail.headers, ...own.headers },
+      attributes: readAttributes({ ...mail.custom_args, ...own.custom_args }, categories, details),
+      tag: categories[0],
+      sendAt: seconds === undefined ? undefined : new Date(seconds * 1_000).toISOString(),
+    };
+    refuse(`${place}to`, 'is required', person.to.length === 0);
+    // Decoding overwrites the bytes of a content.
+    const copy = ({ content, ...file }: (typeof files)[number]) => ({
+      ...file,
+      content: isShared && content instanceof Buffer ? Buffer.from(content) : content,
+    });
+    return () => toMessage({ ...person, attachments: files.map(copy) }, []);
   });
-  if (details.length > 0) throw invalid(details);
+  if (details.length > 0) throw invalidMembers(details);
   return { isSandboxed: settings.has('sandbox_mode'), messages };
-}
-
-/** Decoding overwrites the bytes of a content. */
-function copyOf(content: FileContent, isShared: boolean): FileContent {
-  return isShared && content instanceof Buffer ? Buffer.from(content) : content;
-}
-
-type FileContent = string | Buffer;
-
-function invalid(details: readonly FaultDetail[]): Fault {
-  const seen = new Map(details.map((detail) => [`${detail.field} ${detail.reason}`, detail]));
-  return new Fault('VALIDATION_FAILED', { details: limitDetails([...seen.values()]) });
-}
-
-function withoutUndefined(members: Members): Members {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 function toMailboxes(
@@ -357,7 +267,7 @@ function readContent(
   const parts: { html?: string; text?: string } = {};
   content.forEach((given, index) => {
     const place = `content[${index}].`;
-    const { type = '', value } = contentMembers.read(given, place);
+    const { type = '', value } = contentTable.read(given, place);
     const name = type === 'text/html' ? 'html' : type === 'text/plain' ? 'text' : undefined;
     if (name === undefined)
       details.push({ field: `${place}type`, reason: 'must be text/plain or text/html' });
@@ -370,28 +280,19 @@ function readContent(
 }
 
 function readFiles(
-  attachments: readonly Members[],
+  list: readonly Members[],
   contents: BodyJson['contents'],
   details: FaultDetail[],
 ) {
-  return attachments.map((attachment, index) => {
+  const files = fileTable.readEach(list, 'attachments', details, 'filename', 'content') ?? [];
+  return files.map(({ filename: name, type, content, disposition, content_id: id }, index) => {
     const place = `attachments[${index}].`;
-    const file = attachmentMembers.read(attachment, place);
-    const { filename = '', content = '', disposition = 'attachment', content_id: id } = file;
     const isInline = disposition === 'inline';
-    for (const name of ['filename', 'content'] as const)
-      if (file[name] === undefined) details.push({ field: place + name, reason: 'is required' });
-    if (!isInline && disposition !== 'attachment')
+    if (!isInline && (disposition ?? 'attachment') !== 'attachment')
       details.push({ field: `${place}disposition`, reason: 'must be attachment or inline' });
     if (isInline && id === undefined)
       details.push({ field: `${place}content_id`, reason: 'is required' });
-    return {
-      filename,
-      contentType: file.type ?? typeOfFile(filename),
-      ...(isInline && id !== undefined && { contentId: id }),
-      content: (contents?.get(content) ?? content) as FileContent,
-      placeholder: content,
-    };
+    return toFile(contents, name, content, type, isInline ? id : undefined);
   });
 }
 
@@ -415,8 +316,8 @@ function readSettings(
 
 function readTracking(given: Members, details: FaultDetail[]) {
   const place = 'tracking_settings.';
-  const on = readSettings(trackingMembers, given, place, details);
-  const { click_tracking: clicks, open_tracking: opens } = trackingMembers.read(given, place);
+  const on = readSettings(trackingTable, given, place, details);
+  const { click_tracking: clicks, open_tracking: opens } = trackingTable.read(given, place);
   if ((clicks?.enable_text ?? false) !== false)
     details.push({ field: `${place}click_tracking.enable_text`, reason: 'isn’t supported' });
   if ((opens?.substitution_tag ?? '') !== '')
@@ -431,73 +332,39 @@ function unwrap(text: string): string | undefined {
   return isWrapped && name !== '' && !/[{}]/.test(name) ? name : undefined;
 }
 
-/** Lists and objects of templates are less deep. */
-const maxDepth = 8;
-
 /** The values of a personalization; undefined if the content is literal. */
 function readValues(
   {
     substitutions,
     dynamic_template_data: data,
-  }: {
-    readonly substitutions?: Readonly<Record<string, string>>;
-    readonly dynamic_template_data?: Members;
-  },
+  }: Pick<ReturnType<typeof personTable.read>, 'substitutions' | 'dynamic_template_data'>,
   place: string,
   hasTemplate: boolean,
   details: FaultDetail[],
-): Readonly<Record<string, string>> | undefined {
+): Members | undefined {
   if (data !== undefined && !hasTemplate)
     details.push({ field: `${place}dynamic_template_data`, reason: 'needs a template_id' });
   if (substitutions === undefined && data === undefined) return undefined;
   const values = new Map<string, unknown>();
   for (const [name, text] of Object.entries(substitutions ?? {})) {
     const inside = unwrap(name);
-    if (inside !== undefined) values.set(inside, text);
-    else
-      details.push({
-        field: `${place}substitutions.${name}`,
-        reason: 'must be a name in double braces, such as {{name}}',
-      });
+    const reason = 'must be a name in double braces, such as {{name}}';
+    if (inside === undefined) details.push({ field: `${place}substitutions.${name}`, reason });
+    else values.set(inside, text);
   }
-  const report = (): void => {
-    const field = `${place}dynamic_template_data`;
-    details.push({ field, reason: 'is nested too deeply' });
-  };
-  for (const [name, given] of Object.entries(data ?? {}))
-    values.set(name, toFieldValue(given, maxDepth, report));
-  // The send operation checks what lists and objects have.
-  return Object.fromEntries(values) as Readonly<Record<string, string>>;
-}
-
-/** Texts as templates take them, where `false` is empty because sections show what isn't. */
-function toFieldValue(value: unknown, depth: number, report: () => void): unknown {
-  if (typeof value === 'string') return value;
-  if (value === null || value === false) return '';
-  if (typeof value !== 'object') return String(value);
-  if (depth === 0) {
-    report();
-    return '';
-  }
-  if (Array.isArray(value)) return value.map((item) => toFieldValue(item, depth - 1, report));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, toFieldValue(inner, depth - 1, report)]),
-  );
+  return { ...Object.fromEntries(values), ...toFieldValues(data ?? {}) };
 }
 
 function readAttributes(
-  shared: Readonly<Record<string, string>> | undefined,
-  own: Readonly<Record<string, string>> | undefined,
+  given: Readonly<Record<string, string>>,
   categories: readonly string[],
   details: FaultDetail[],
 ): Readonly<Record<string, string>> {
-  const attributes = new Map(Object.entries({ ...shared, ...own }));
-  if (categories.length < 2) return Object.fromEntries(attributes);
-  if (attributes.has('categories'))
+  if (categories.length < 2) return given;
+  if (Object.hasOwn(given, 'categories'))
     details.push({
       field: 'custom_args.categories',
       reason: 'can’t be used with several categories, which have this attribute',
     });
-  attributes.set('categories', categories.join(', '));
-  return Object.fromEntries(attributes);
+  return { ...given, categories: categories.join(', ') };
 }

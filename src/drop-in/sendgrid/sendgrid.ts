@@ -1,117 +1,198 @@
 import { hash, randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { recordAuditEvent } from '../../accounts/audit/audit-store.ts';
+import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { Fault } from '../../base/values/errors.ts';
-import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
-import { findMessages } from '../../outcomes/report/find-messages-store.ts';
+import type { Suppression, SuppressionReason } from '../../content/suppression/suppression.ts';
+import { readSuppressionRange } from '../../content/suppression/suppression-store.ts';
 import { ScheduleStore } from '../../sending/queue/schedule-store.ts';
 import type { Receipt } from '../../sending/submission/commit-message.ts';
-import { member } from '../../sending/submission/read-body-json.ts';
 import {
-  type DropIn,
   type DropInAnswer,
   type DropInCall,
   type DropInError,
   DropInRefusal,
   type DropInRequest,
+  defineDropIn,
+  ok,
+  on,
+  withAttachments,
 } from '../provider/drop-in.ts';
 import { describeError } from '../provider/drop-in-routes.ts';
-import { MemberTable, mapped, supported } from '../provider/members.ts';
-import { checkUnsent, forEach, readJson, sendMessage } from '../provider/send-messages.ts';
+import { invalidMember, MemberTable, readNumber, supported } from '../provider/members.ts';
+import {
+  attachmentsIn,
+  checkUnsent,
+  forEach,
+  readJson,
+  sendMessage,
+} from '../provider/send-messages.ts';
+import {
+  allowAddress,
+  parseSuppressedAddress,
+  readSuppressed,
+  suppressAddress,
+} from '../provider/suppressed-addresses.ts';
 import { mailNames, mailSendMembers, readMailSend, type SendGridMail } from './sendgrid-mails.ts';
-import { suppressionCalls } from './sendgrid-suppressions.ts';
+
+/** A list of SendGrid's: the entries with one reason. */
+interface SuppressionList {
+  readonly name: 'bounces' | 'blocks' | 'spam_reports' | 'unsubscribes';
+  readonly reason: SuppressionReason;
+  /** For the documentation. */
+  readonly what: string;
+  /** What its entries have besides address and time. */
+  readonly more: Readonly<Record<string, string>>;
+}
+
+const lists: readonly SuppressionList[] = [
+  {
+    name: 'bounces',
+    reason: 'hard_bounce',
+    what: 'addresses that bounced',
+    // RFC 3463: permanent, of an undefined kind. The message's timeline has the reply.
+    more: { reason: 'The address bounced permanently.', status: '5.0.0' },
+  },
+  {
+    name: 'blocks',
+    reason: 'manual',
+    what: 'addresses that were suppressed by hand',
+    more: { reason: 'The address was suppressed by hand.', status: '5.7.1' },
+  },
+  {
+    name: 'spam_reports',
+    reason: 'complaint',
+    what: 'addresses that complained',
+    more: { ip: '' },
+  },
+  { name: 'unsubscribes', reason: 'unsubscribe', what: 'addresses that unsubscribed', more: {} },
+];
+
+const globalPath = '/v3/asm/suppressions/global';
+const maxAdded = 100;
+const addedMembers = new MemberTable({
+  recipient_emails: supported(
+    Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: maxAdded }),
+  ),
+});
+
+/** The calls for suppressed addresses. */
+const suppressionCalls: readonly DropInCall[] = [
+  ...lists.flatMap((list) => callsOf(list)),
+  on(`POST ${globalPath} suppressions:write: unsubscribe up to ${maxAdded} addresses`, addGlobal, {
+    bodyBytes: 64 * 1_024,
+    members: { '': addedMembers },
+  }),
+];
+
+function callsOf(list: SuppressionList): DropInCall[] {
+  const { name, reason, what } = list;
+  const path = `/v3/suppression/${name}` as const;
+  const isGlobal = name === 'unsubscribes';
+  const one = `${isGlobal ? globalPath : path}/:email` as const;
+  return [
+    on(
+      `GET ${path} suppressions:read: list ${what}, newest first`,
+      (request) => readPage(request, list),
+      { query: ['start_time', 'end_time', 'limit', 'offset', 'email'] },
+    ),
+    on(
+      `GET ${one} suppressions:read: read one of the ${what}`,
+      async (request) => {
+        const entries = await readSuppressed(request, addressOf(request), reason);
+        const found = entries.map(({ address }) => ['recipient_email', address]);
+        return ok(isGlobal ? Object.fromEntries(found) : entries.map((entry) => view(entry, list)));
+      },
+      { query: [] },
+    ),
+    on(`DELETE ${one} suppressions:write: remove one of the ${what}`, async (request) => {
+      if (!(await allowAddress(request, addressOf(request), reason)))
+        throw new DropInRefusal('NOT_FOUND', 'The address isn’t on this list.');
+      return ok(undefined, 204);
+    }),
+  ];
+}
+
+function view({ address, createdAt }: Suppression, { more }: SuppressionList) {
+  return { created: Math.floor(createdAt.getTime() / 1_000), email: address, ...more };
+}
+
+const maxPage = 500;
+/** Skipping more would take long. */
+const maxOffset = 100_000;
+/** Of the year 9999; the database takes no later end. */
+const maxSeconds = 253_402_300_798;
+
+async function readPage(request: DropInRequest, list: SuppressionList): Promise<DropInAnswer> {
+  const { services, admission, query } = request;
+  const read = (name: string, min: number, max: number, fallback: number): number =>
+    readNumber([name, query.get(name)], [min, max], fallback);
+  // The second of the end belongs to it.
+  const end = read('end_time', 0, maxSeconds, maxSeconds) + 1;
+  if (query.has('email'))
+    throw invalidMember('email', 'isn’t supported; read the address by its path');
+  const entries = await readSuppressionRange(services.database.kysely, admission.account.id, {
+    reason: list.reason,
+    from: new Date(read('start_time', 0, maxSeconds, 0) * 1_000),
+    until: new Date(end * 1_000),
+    limit: read('limit', 1, maxPage, maxPage),
+    offset: read('offset', 0, maxOffset, 0),
+  });
+  return ok(entries.map((entry) => view(entry, list)));
+}
+
+function addressOf({ params }: DropInRequest): ComparableAddress {
+  return parseSuppressedAddress(params.email, 'email');
+}
+
+async function addGlobal(request: DropInRequest): Promise<DropInAnswer> {
+  const { recipient_emails: given = [] } = addedMembers.read(readJson(request).value);
+  if (given.length === 0) throw invalidMember('recipient_emails', 'is required');
+  const addresses = given.map((text, index) =>
+    parseSuppressedAddress(text, `recipient_emails[${index}]`),
+  );
+  for (const address of new Set(addresses)) await suppressAddress(request, address, 'unsubscribe');
+  return ok({ recipient_emails: addresses }, 201);
+}
 
 const smallBodyBytes = 4 * 1_024;
 
 const cancelMembers = new MemberTable({
-  batch_id: supported(Type.String()),
-  status: mapped(
-    Type.String(),
-    'is `cancel`, which can’t be undone; `pause` is refused, because Signalpost pauses no batches',
-  ),
+  batch_id: 'text',
+  status:
+    'text: is `cancel`, which can’t be undone; `pause` is refused, because Signalpost pauses no batches',
 });
 
 const calls: readonly DropInCall[] = [
-  {
-    method: 'POST',
-    path: '/v3/mail/send',
-    summary: 'send emails, now or later, from their content or a template; or check them (sandbox)',
-    permission: 'messages:send',
-    bodyBytes: sendBodyBytes,
-    withAttachments: true,
-    members: mailSendMembers,
-    names: mailNames(0),
-    answer: sendMail,
-  },
-  {
-    method: 'POST',
-    path: '/v3/mail/batch',
-    summary: 'make a batch ID',
-    permission: 'messages:send',
-    // The SDK sends none, other clients send `{}`.
-    bodyBytes: smallBodyBytes,
-    answer: async ({ admission }) => ({
-      status: 201,
-      body: { batch_id: `${admission.account.id}-${randomUUID()}` },
-    }),
-  },
-  {
-    method: 'GET',
-    path: '/v3/mail/batch/:batchId',
-    summary: 'check a batch ID',
-    permission: 'messages:send',
-    query: [],
-    answer: async (request) => ({ status: 200, body: { batch_id: batchIdOf(request) } }),
-  },
-  {
-    method: 'POST',
-    path: '/v3/user/scheduled_sends',
-    summary: 'cancel the scheduled emails of a batch',
-    permission: 'queue:control',
-    bodyBytes: smallBodyBytes,
-    members: { '': cancelMembers },
-    answer: cancelBatch,
-  },
-  {
-    method: 'GET',
-    path: '/v3/user/scheduled_sends/:batchId',
-    summary: 'read whether a batch is canceled, moments later',
-    permission: 'messages:read',
-    query: [],
-    answer: async (request) => {
-      const batchId = batchIdOf(request);
-      const isCanceled = await findCanceled(request, batchId);
-      return { status: 200, body: isCanceled ? [{ batch_id: batchId, status: 'cancel' }] : [] };
-    },
-  },
-  {
-    method: 'DELETE',
-    path: '/v3/user/scheduled_sends/:batchId',
-    summary: 'always refused: what is canceled can’t be restored',
-    permission: 'queue:control',
-    answer: restoreBatch,
-  },
+  on(
+    'POST /v3/mail/send messages:send: send emails, now or later, from their content or a template; or check them (sandbox)',
+    sendMail,
+    { ...withAttachments, members: mailSendMembers, names: mailNames(0) },
+  ),
+  on(
+    'POST /v3/mail/batch messages:send: make a batch ID',
+    async ({ admission }) => ok({ batch_id: `${admission.account.id}-${randomUUID()}` }, 201),
+    // The SDK sends no body, other clients send `{}`.
+    { bodyBytes: smallBodyBytes },
+  ),
+  on(
+    'POST /v3/user/scheduled_sends queue:control: cancel the scheduled emails of a batch',
+    cancelBatch,
+    { bodyBytes: smallBodyBytes, members: { '': cancelMembers } },
+  ),
   ...suppressionCalls,
 ];
 
 /** SendGrid's API (https://www.twilio.com/docs/sendgrid/api-reference), as version 8 of its SDK calls it. */
-export const sendgrid: DropIn = {
+export const sendgrid = defineDropIn({
   name: 'sendgrid',
   title: 'SendGrid',
   // SendGrid's keys begin with `SG.`, which some programs check.
   keyOf: ({ authorization = '' }) => /^bearer +(?:SG\.)?(\S+) *$/i.exec(authorization)?.[1],
   calls,
   describeError: describeSendGridError,
-  scopes: [
-    'messages:send',
-    'messages:send-content',
-    'messages:read',
-    'queue:control',
-    'suppressions:read',
-    'suppressions:write',
-  ],
   environment: (url, key) => ({ SENDGRID_API_KEY: `SG.${key}`, SENDGRID_BASE_URL: url }),
-};
+});
 
 /** Statuses as SendGrid documents them; those of the send operation otherwise. */
 const statuses: Partial<Readonly<Record<DropInError['kind'], number>>> = {
@@ -123,11 +204,10 @@ const statuses: Partial<Readonly<Record<DropInError['kind'], number>>> = {
   VALIDATION_FAILED: 400,
   PERSONALIZATION_FAILURE: 400,
   RECIPIENT_SUPPRESSED: 400,
-  QUOTA_EXCEEDED: 429,
 };
 
 function describeSendGridError({ kind, status, message, details }: DropInError): DropInAnswer {
-  return { status: statuses[kind] ?? status, body: { errors: toErrors(message, details) } };
+  return ok({ errors: toErrors(message, details) }, statuses[kind] ?? status);
 }
 
 /** One error for each detail, as SendGrid answers. */
@@ -142,14 +222,9 @@ function toErrors(message: string, details: DropInError['details']) {
   }));
 }
 
-const attachmentPlaces = {
-  member: 'content',
-  find: (body: unknown) => member(body, 'attachments'),
-};
-
 async function sendMail(request: DropInRequest): Promise<DropInAnswer> {
   const { services, admission, headers, body, span } = request;
-  const json = readJson(request, attachmentPlaces);
+  const json = readJson(request, attachmentsIn('attachments', 'content'));
   const mail = readMailSend(json, (id) => isBatchOf(request, id));
   const { isSandboxed, messages } = mail;
   const [first] = messages;
@@ -234,22 +309,13 @@ function isBatchOf({ admission }: DropInRequest, id: string): boolean {
   return batchPattern.exec(id)?.[1] === admission.account.id;
 }
 
-/** @throws Fault VALIDATION_FAILED if the path has no batch ID of the account */
-function batchIdOf(request: DropInRequest): string {
-  const { batchId = '' } = request.params;
-  if (isBatchOf(request, batchId)) return batchId;
-  const details = [{ field: 'batch_id', reason: 'isn’t one from POST /v3/mail/batch' }];
-  throw new Fault('VALIDATION_FAILED', { details });
-}
-
 async function cancelBatch(request: DropInRequest): Promise<DropInAnswer> {
   const { services, admission, origin } = request;
-  const { batch_id: given = '', status } = cancelMembers.read(readJson(request).value);
-  const batchId = batchIdOf({ ...request, params: { batchId: given } });
+  const { batch_id: batchId = '', status } = cancelMembers.read(readJson(request).value);
+  if (!isBatchOf(request, batchId))
+    throw invalidMember('batch_id', 'isn’t one from POST /v3/mail/batch');
   if (status !== 'cancel')
-    throw new Fault('VALIDATION_FAILED', {
-      details: [{ field: 'status', reason: 'must be cancel; Signalpost pauses no batches' }],
-    });
+    throw invalidMember('status', 'must be cancel; Signalpost pauses no batches');
   const accountId = admission.account.id;
   const { changed } = await new ScheduleStore(services.database).cancel(
     { accountId, externalId: batchId },
@@ -264,26 +330,5 @@ async function cancelBatch(request: DropInRequest): Promise<DropInAnswer> {
   );
   if (changed === 0)
     throw new DropInRefusal('CONFLICT', 'No email with this batch_id waits for its send_at.');
-  return { status: 201, body: { batch_id: batchId, status: 'cancel' } };
-}
-
-async function findCanceled(
-  { services, admission }: DropInRequest,
-  externalId: string,
-): Promise<boolean> {
-  const { found } = await findMessages(services.database.kysely, admission.account.id, {
-    externalId,
-    state: 'canceled',
-    limit: 1,
-  });
-  return found.length > 0;
-}
-
-async function restoreBatch(request: DropInRequest): Promise<DropInAnswer> {
-  if (!(await findCanceled(request, batchIdOf(request))))
-    throw new DropInRefusal('NOT_FOUND', 'The batch isn’t canceled.');
-  throw new DropInRefusal(
-    'CONFLICT',
-    'Canceled emails can’t be restored; send them again with another batch_id.',
-  );
+  return ok({ batch_id: batchId, status: 'cancel' }, 201);
 }

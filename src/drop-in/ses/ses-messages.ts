@@ -1,140 +1,122 @@
 import { Type } from 'typebox';
-import { Fault, type FaultDetail } from '../../base/values/errors.ts';
+import type { FaultDetail } from '../../base/values/errors.ts';
 import type { BodyJson } from '../../sending/submission/read-body-json.ts';
-import type { ContentMessage } from '../../sending/submission/send-content.ts';
-import { MemberTable, mapped, refused, supported } from '../provider/members.ts';
+import {
+  attributesNote,
+  headersNote,
+  invalidMember,
+  invalidMembers,
+  MemberTable,
+  mapped,
+  namesOf,
+  pascal,
+  supported,
+  toPairs,
+} from '../provider/members.ts';
 import { readMailbox, readMailboxes } from '../provider/read-mailboxes.ts';
-import { type ProviderMessage, typeOfFile } from '../provider/send-messages.ts';
+import {
+  type Mail,
+  type ProviderMessage,
+  readObject,
+  toFile,
+  toMessage,
+} from '../provider/send-messages.ts';
 
-const maxRecipients = 50;
-
-const Text = Type.String();
-const Address = Type.String({ maxLength: 2_000 });
-const Addresses = Type.Array(Address, { maxItems: maxRecipients });
-const Anything = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' });
-const List = (maxItems: number) => Type.Array(Anything, { maxItems });
-
+const Addresses = Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 50 });
+const Charset = Type.String({ pattern: '^([Uu][Tt][Ff]-?8|[Uu][Ss]-[Aa][Ss][Cc][Ii][Ii])$' });
 const noIdentities = 'isn’t supported, because a key sends only for its own account';
 const noReturnPath =
   'isn’t supported, because bounces come back to Signalpost; read them in webhooks';
 
-const headers = mapped(
-  List(50),
-  'can be `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`; the service writes its own unsubscribe headers',
-);
-const attachments = supported(List(100));
-
-const textMembers = new MemberTable({
-  Data: supported(Text),
-  Charset: mapped(
-    Type.String({ pattern: '^([Uu][Tt][Ff]-?8|[Uu][Ss]-[Aa][Ss][Cc][Ii][Ii])$' }),
-    'can be UTF-8 or US-ASCII; mail is sent as UTF-8',
-  ),
+const textTable = new MemberTable({
+  Data: 'text',
+  Charset: mapped(Charset, 'can be UTF-8 or US-ASCII; mail is sent as UTF-8'),
 });
+const pairTable = new MemberTable({ Name: 'text', Value: 'text' });
+const addresses = supported(Addresses);
 
 /** The objects of SendEmail in version 2. */
 export const sendMembers = {
   '': new MemberTable({
-    FromEmailAddress: supported(Address),
-    Destination: supported(Anything),
+    FromEmailAddress: 'address',
+    Destination: 'object',
     ReplyToAddresses: mapped(Addresses, 'needs verified senders; not with `Raw`'),
-    Content: supported(Anything),
-    EmailTags: mapped(
-      List(50),
-      'become attributes: up to 20, with names of 40 and values of 200 characters',
-    ),
-    ConfigurationSetName: mapped(
-      Type.String({ maxLength: 64 }),
-      'becomes the tag that groups messages in reports, up to 48 characters',
-    ),
-    FromEmailAddressIdentityArn: refused(noIdentities),
-    FeedbackForwardingEmailAddress: refused(noReturnPath),
-    FeedbackForwardingEmailAddressIdentityArn: refused(noReturnPath),
-    ListManagementOptions: refused(
-      'isn’t supported, because Signalpost has no contact lists of topics; it writes unsubscribe links itself',
-    ),
-    EndpointId: refused('isn’t supported, because Signalpost has no regions'),
-    TenantName: refused('isn’t supported; use an account for each tenant'),
+    Content: 'object',
+    EmailTags: `list: ${attributesNote}`,
+    ConfigurationSetName:
+      'short: becomes the tag that groups messages in reports, up to 48 characters',
+    FromEmailAddressIdentityArn: `refused: ${noIdentities}`,
+    FeedbackForwardingEmailAddress: `refused: ${noReturnPath}`,
+    FeedbackForwardingEmailAddressIdentityArn: `refused: ${noReturnPath}`,
+    ListManagementOptions:
+      'refused: isn’t supported, because Signalpost has no contact lists of topics; it writes unsubscribe links itself',
+    EndpointId: 'refused: isn’t supported, because Signalpost has no regions',
+    TenantName: 'refused: isn’t supported; use an account for each tenant',
   }),
   Destination: new MemberTable({
-    ToAddresses: supported(Addresses),
-    CcAddresses: supported(Addresses),
-    BccAddresses: supported(Addresses),
+    ToAddresses: addresses,
+    CcAddresses: addresses,
+    BccAddresses: addresses,
   }),
-  Content: new MemberTable({
-    Simple: supported(Anything),
-    Raw: supported(Anything),
-    Template: supported(Anything),
-  }),
+  Content: new MemberTable({ Simple: 'object', Raw: 'object', Template: 'object' }),
   'Content.Simple': new MemberTable({
-    Subject: supported(Anything),
-    Body: supported(Anything),
-    Headers: headers,
-    Attachments: attachments,
+    Subject: 'object',
+    Body: 'object',
+    Headers: `list: ${headersNote}`,
+    Attachments: 'list',
   }),
-  'Content.Simple.Body': new MemberTable({ Text: supported(Anything), Html: supported(Anything) }),
-  'Content.Simple.Subject': textMembers,
-  'Content.Simple.Body.Text': textMembers,
-  'Content.Simple.Body.Html': textMembers,
+  'Content.Simple.Body': new MemberTable({ Text: 'object', Html: 'object' }),
+  'Content.Simple.Subject': textTable,
+  'Content.Simple.Body.Text': textTable,
+  'Content.Simple.Body.Html': textTable,
   'Content.Raw': new MemberTable({
-    Data: mapped(
-      Text,
-      'is sent as it is, without its `Bcc`; its `From` is the sender; `X-SES-CONFIGURATION-SET` and `X-SES-MESSAGE-TAGS` count as their members, other `X-SES-…` fields are refused',
-    ),
+    Data: 'text: is sent as it is, without its `Bcc`; its `From` is the sender; `X-SES-CONFIGURATION-SET` and `X-SES-MESSAGE-TAGS` count as their members, other `X-SES-…` fields are refused',
   }),
   'Content.Template': new MemberTable({
-    TemplateName: mapped(
-      Type.String({ maxLength: 200 }),
-      'is the ID of a published template of the account',
-    ),
-    TemplateContent: mapped(Anything, 'is filled as Signalpost’s templates are'),
-    TemplateData: mapped(Text, 'becomes values of its fields, numbers and booleans as text'),
-    Headers: headers,
-    Attachments: attachments,
-    TemplateArn: refused(noIdentities),
+    TemplateName: 'short: is the ID of a published template of the account',
+    TemplateContent: 'object: is filled as Signalpost’s templates are',
+    TemplateData: 'text: becomes values of its fields, numbers and booleans as text',
+    Headers: `list: ${headersNote}`,
+    Attachments: 'list',
+    TemplateArn: `refused: ${noIdentities}`,
   }),
   'Content.Template.TemplateContent': new MemberTable({
-    Subject: supported(Text),
-    Html: supported(Text),
-    Text: supported(Text),
+    Subject: 'text',
+    Html: 'text',
+    Text: 'text',
   }),
-  'Headers[]': new MemberTable({ Name: supported(Text), Value: supported(Text) }),
+  'Headers[]': pairTable,
   'Attachments[]': new MemberTable({
-    FileName: supported(Text),
-    RawContent: supported(Text),
-    ContentType: mapped(Text, 'is derived from the extension of `FileName` if it is absent'),
-    ContentId: supported(Text),
+    FileName: 'text',
+    RawContent: 'text',
+    ContentType: 'text: is derived from the extension of `FileName` if it is absent',
+    ContentId: 'text',
     ContentDisposition: mapped(
       Type.Enum(['ATTACHMENT', 'INLINE']),
       'is `INLINE` with `ContentId` and `ATTACHMENT` without',
     ),
     ContentTransferEncoding: mapped(Type.Enum(['BASE64']), 'can be `BASE64`'),
-    ContentDescription: refused('isn’t supported; remove it'),
+    ContentDescription: 'refused: isn’t supported; remove it',
   }),
-  'EmailTags[]': new MemberTable({ Name: supported(Text), Value: supported(Text) }),
+  'EmailTags[]': pairTable,
 };
 
 /** The members of SendEmail by those of the send body. */
-export const sendNames = {
-  'envelope.toAddress': 'Destination.ToAddresses',
-  'envelope.toDisplayName': 'Destination.ToAddresses',
-  'envelope.ccAddressList': 'Destination.CcAddresses',
-  'envelope.bccAddressList': 'Destination.BccAddresses',
-  'envelope.fromAddress': 'FromEmailAddress',
-  'envelope.fromDisplayName': 'FromEmailAddress',
-  'envelope.replyToAddress': 'ReplyToAddresses',
-  envelope: 'Destination',
-  content: 'Content',
-  'content.subjectLine': 'Subject',
-  'content.html': 'Html',
-  'content.text': 'Text',
-  'content.headers': 'Headers',
-  'content.attachments': 'Attachments',
-  'content.personalizationDataMap': 'Content.Template.TemplateData',
-  'metadata.attributes': 'EmailTags',
-  'metadata.tagList': 'ConfigurationSetName',
-  templateId: 'Content.Template.TemplateName',
-} as const;
+export const sendNames = namesOf(
+  {
+    to: 'Destination.ToAddresses',
+    cc: 'Destination.CcAddresses',
+    bcc: 'Destination.BccAddresses',
+    from: 'FromEmailAddress',
+    replyTo: 'ReplyToAddresses',
+    envelope: 'Destination',
+    values: 'Content.Template.TemplateData',
+    attributes: 'EmailTags',
+    tag: 'ConfigurationSetName',
+    templateId: 'Content.Template.TemplateName',
+  },
+  pascal,
+);
 
 /** What a complete message is sent with. */
 export interface SesRaw {
@@ -158,182 +140,100 @@ export function readSend(
 ): ProviderMessage | { readonly raw: SesRaw } {
   const email = sendMembers[''].read(value);
   const content = sendMembers.Content.read(email.Content ?? {}, 'Content.');
-  const { Simple, Raw, Template } = content;
   const details: FaultDetail[] = [];
   const add = (field: string, reason: string): void => void details.push({ field, reason });
   if (Object.keys(content).length !== 1)
-    throw invalid([{ field: 'Content', reason: 'must have one of Simple, Raw and Template' }]);
+    throw invalidMember('Content', 'must have one of Simple, Raw and Template');
   const destination = sendMembers.Destination.read(email.Destination ?? {}, 'Destination.');
-  const { ToAddresses, CcAddresses, BccAddresses } = destination;
-  const attributes = readPairs(email.EmailTags, 'EmailTags', details);
-  const tag = email.ConfigurationSetName;
-  if (Raw !== undefined) {
-    const { Data } = sendMembers['Content.Raw'].read(Raw, 'Content.Raw.');
+  const { ToAddresses = [], CcAddresses = [], BccAddresses = [] } = destination;
+  const { FromEmailAddress: sender, ReplyToAddresses = [], ConfigurationSetName: tag } = email;
+  const attributes = pairsOf(email.EmailTags, 'EmailTags', details);
+  if (content.Raw !== undefined) {
+    const { Data } = sendMembers['Content.Raw'].read(content.Raw, 'Content.Raw.');
     if (Data === undefined) add('Content.Raw.Data', 'is required');
-    if ((email.ReplyToAddresses ?? []).length > 0)
+    if (ReplyToAddresses.length > 0)
       add('ReplyToAddresses', 'can’t be used with Raw; write a Reply-To field');
-    if (details.length > 0) throw invalid(details);
-    const recipients =
-      email.Destination && [ToAddresses, CcAddresses, BccAddresses].flatMap((list) => list ?? []);
-    const data = contents?.get(Data ?? '') ?? Data ?? '';
-    return {
-      raw: {
-        data: data as string | Buffer,
-        from: email.FromEmailAddress,
-        recipients,
-        attributes,
-        tag,
-      },
-    };
+    if (details.length > 0) throw invalidMembers(details);
+    const recipients = email.Destination && [...ToAddresses, ...CcAddresses, ...BccAddresses];
+    const data = (contents?.get(Data ?? '') ?? Data) as string | Buffer;
+    return { raw: { data, from: sender, recipients, attributes, tag } };
   }
-  const from =
-    email.FromEmailAddress === undefined
-      ? undefined
-      : readMailbox(email.FromEmailAddress, 'FromEmailAddress', details);
+  const place = content.Simple === undefined ? 'Content.Template.' : 'Content.Simple.';
+  const texts =
+    content.Simple === undefined
+      ? readTemplate(content.Template, details)
+      : readSimple(content.Simple);
+  const { Headers, Attachments, ...facts } = texts;
   const to = readMailboxes(ToAddresses, 'Destination.ToAddresses', details);
-  const cc = readMailboxes(CcAddresses, 'Destination.CcAddresses', details);
-  const bcc = readMailboxes(BccAddresses, 'Destination.BccAddresses', details);
-  const replyTo = readMailboxes(email.ReplyToAddresses, 'ReplyToAddresses', details);
-  const simple = Simple && readSimple(Simple);
-  const template = Template && readTemplate(Template);
-  const stored = template?.TemplateName;
-  const place = simple === undefined ? 'Content.Template.' : 'Content.Simple.';
-  const { Headers, Attachments } = simple ?? template ?? {};
-  const files = readFiles(Attachments, `${place}Attachments`, contents, details);
-  const fields = readPairs(Headers, `${place}Headers`, details);
-  if (stored === undefined) {
-    if (from === undefined) add('FromEmailAddress', 'is required');
-    if (to.length + cc.length + bcc.length === 0) add('Destination', 'is required');
-  } else {
-    if (to.length !== 1)
-      add('Destination.ToAddresses', 'must have one address with Template; send an email to each');
-    if (replyTo.length > 1) add('ReplyToAddresses', 'can’t have several addresses with Template');
-  }
-  if (details.length > 0) throw invalid(details);
-  const sent = { headers: fields, attributes, tag };
-  if (stored === undefined && from !== undefined)
-    return {
-      content: {
-        ...(simple?.content ?? template?.content ?? { subject: '' }),
-        ...sent,
-        from,
-        to,
-        cc,
-        bcc,
-        replyTo,
-        attachments: files?.map(({ placeholder: _, ...file }) => file),
-      },
-    };
-  return {
-    templateId: stored ?? '',
-    contents,
-    body: JSON.parse(
-      JSON.stringify({
-        envelope: {
-          toAddress: to[0]?.address,
-          toDisplayName: to[0]?.name,
-          ccAddressList: cc.map(({ address }) => address),
-          bccAddressList: bcc.map(({ address }) => address),
-          fromAddress: from?.address,
-          fromDisplayName: from?.name,
-          replyToAddress: replyTo[0]?.address,
-        },
-        content: {
-          personalizationDataMap: template?.values,
-          headers: fields,
-          attachments: files?.map(({ placeholder, ...file }) => ({
-            ...file,
-            content: placeholder,
-          })),
-        },
-        metadata: { attributes, tagList: tag === undefined ? undefined : [tag] },
-        actions: { trackOpens: false, trackClicks: false },
-      }),
-    ),
+  if (ToAddresses.length + CcAddresses.length + BccAddresses.length === 0)
+    add('Destination', 'is required');
+  else if (facts.templateId !== undefined && to.length !== 1)
+    add('Destination.ToAddresses', 'must have one address with Template; send an email to each');
+  const mail: Mail = {
+    ...facts,
+    from: sender === undefined ? undefined : readMailbox(sender, 'FromEmailAddress', details),
+    to,
+    cc: readMailboxes(CcAddresses, 'Destination.CcAddresses', details),
+    bcc: readMailboxes(BccAddresses, 'Destination.BccAddresses', details),
+    replyTo: readMailboxes(ReplyToAddresses, 'ReplyToAddresses', details),
+    headers: pairsOf(Headers, `${place}Headers`, details),
+    attachments: readFiles(Attachments, `${place}Attachments`, contents, details),
+    attributes,
+    tag,
   };
+  return toMessage(mail, details);
 }
-
-type Texts = Pick<ContentMessage, 'subject' | 'html' | 'text' | 'values'>;
 
 function readSimple(value: unknown) {
-  const simple = sendMembers['Content.Simple'].read(value, 'Content.Simple.');
-  const body = sendMembers['Content.Simple.Body'].read(simple.Body ?? {}, 'Content.Simple.Body.');
-  const text = (part: unknown, place: string): string | undefined =>
-    part === undefined ? undefined : textMembers.read(part, place).Data;
-  const subject = text(simple.Subject, 'Content.Simple.Subject.');
-  if (subject === undefined)
-    throw invalid([{ field: 'Content.Simple.Subject', reason: 'is required' }]);
-  const content: Texts = {
-    subject,
-    html: text(body.Html, 'Content.Simple.Body.Html.'),
-    text: text(body.Text, 'Content.Simple.Body.Text.'),
-  };
-  return { ...simple, content };
+  const { Subject, Body, ...simple } = sendMembers['Content.Simple'].read(value, 'Content.Simple.');
+  const { Html, Text } = sendMembers['Content.Simple.Body'].read(
+    Body ?? {},
+    'Content.Simple.Body.',
+  );
+  const read = (part: unknown, place: string): string | undefined =>
+    part === undefined ? undefined : textTable.read(part, `Content.Simple.${place}.`).Data;
+  const subject = read(Subject, 'Subject');
+  if (subject === undefined) throw invalidMember('Content.Simple.Subject', 'is required');
+  const texts = { html: read(Html, 'Body.Html'), text: read(Text, 'Body.Text') };
+  return { ...simple, ...texts, subject, templateId: undefined };
 }
 
-function readTemplate(value: unknown) {
-  const template = sendMembers['Content.Template'].read(value, 'Content.Template.');
-  const { TemplateName, TemplateContent, TemplateData = '{}' } = template;
-  if ((TemplateName === undefined) === (TemplateContent === undefined))
-    throw invalid([
-      { field: 'Content.Template', reason: 'must have TemplateName or TemplateContent' },
-    ]);
-  const values = readValues(TemplateData);
-  if (TemplateContent === undefined) return { ...template, values, content: undefined };
+function readTemplate(value: unknown, details: FaultDetail[]) {
+  const place = 'Content.Template';
+  const template = sendMembers[place].read(value, `${place}.`);
+  const { TemplateName: templateId, TemplateContent, TemplateData = '{}', ...others } = template;
+  if ((templateId === undefined) === (TemplateContent === undefined))
+    throw invalidMember(place, 'must have TemplateName or TemplateContent');
+  const data = readObject(TemplateData, `${place}.TemplateData`, details) ?? {};
+  const pairs = Object.entries(data).map(([name, one]) => [
+    name,
+    typeof one === 'object' ? one : String(one),
+  ]);
+  const values: Readonly<Record<string, unknown>> = Object.fromEntries(pairs);
+  if (TemplateContent === undefined) return { ...others, templateId, values };
+  const at = `${place}.TemplateContent`;
   const {
-    Subject,
-    Html,
+    Subject: subject,
+    Html: html,
     Text: text,
-  } = sendMembers['Content.Template.TemplateContent'].read(
-    TemplateContent,
-    'Content.Template.TemplateContent.',
-  );
-  if (Subject === undefined)
-    throw invalid([{ field: 'Content.Template.TemplateContent.Subject', reason: 'is required' }]);
+  } = sendMembers[at].read(TemplateContent, `${at}.`);
+  if (subject === undefined) throw invalidMember(`${at}.Subject`, 'is required');
   if (Object.values(values).some((one) => typeof one !== 'string'))
-    throw invalid([
-      {
-        field: 'Content.Template.TemplateData',
-        reason: 'can’t have lists and objects with TemplateContent',
-      },
-    ]);
-  const content = { subject: Subject, html: Html, text, values: values as Texts['values'] };
-  return { ...template, values, content };
+    throw invalidMember(
+      `${place}.TemplateData`,
+      'can’t have lists and objects with TemplateContent',
+    );
+  return { ...others, templateId, values, subject, html, text };
 }
 
-/** @throws Fault VALIDATION_FAILED if it isn't an object in JSON */
-function readValues(json: string): Record<string, unknown> {
-  let data: unknown;
-  try {
-    data = JSON.parse(json);
-  } catch {
-    // Not an object either.
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw invalid([{ field: 'Content.Template.TemplateData', reason: 'must be a JSON object' }]);
-  return Object.fromEntries(
-    Object.entries(data).map(([name, value]) => [
-      name,
-      typeof value === 'object' ? value : String(value),
-    ]),
+/** Headers and tags. */
+function pairsOf(list: readonly unknown[] | undefined, place: string, details: FaultDetail[]) {
+  const pairs = pairTable.readEach(list, place, details);
+  return toPairs(
+    pairs?.map(({ Name, Value }) => [Name, Value] as const),
+    [place, 'Name'],
+    details,
   );
-}
-
-/** Headers and tags: lists of `Name` and `Value`. */
-function readPairs(
-  list: readonly unknown[] | undefined,
-  place: string,
-  details: FaultDetail[],
-): Record<string, string> | undefined {
-  if (list === undefined) return undefined;
-  const pairs = new Map<string, string>();
-  for (const [index, pair] of list.entries()) {
-    const { Name = '', Value = '' } = sendMembers['EmailTags[]'].read(pair, `${place}[${index}].`);
-    if (pairs.has(Name))
-      details.push({ field: `${place}[${index}]`, reason: `repeats the name ${Name}` });
-    pairs.set(Name, Value);
-  }
-  return Object.fromEntries(pairs);
 }
 
 function readFiles(
@@ -342,30 +242,15 @@ function readFiles(
   contents: BodyJson['contents'],
   details: FaultDetail[],
 ) {
-  return list?.map((attachment, index) => {
-    const at = `${place}[${index}].`;
-    const file = sendMembers['Attachments[]'].read(attachment, at);
-    for (const name of ['FileName', 'RawContent'] as const)
-      if (file[name] === undefined) details.push({ field: at + name, reason: 'is required' });
-    const { FileName = '', RawContent = '', ContentType, ContentId, ContentDisposition } = file;
-    if (
-      ContentDisposition !== undefined &&
-      (ContentDisposition === 'INLINE') !== (ContentId !== undefined)
-    )
+  const table = sendMembers['Attachments[]'];
+  const files = table.readEach(list, place, details, 'FileName', 'RawContent');
+  return files?.map((file, index) => {
+    const { FileName, ContentType, RawContent, ContentId, ContentDisposition } = file;
+    if (ContentDisposition && (ContentDisposition === 'INLINE') !== (ContentId !== undefined))
       details.push({
-        field: `${at}ContentDisposition`,
+        field: `${place}[${index}].ContentDisposition`,
         reason: 'is INLINE with ContentId, ATTACHMENT without',
       });
-    return {
-      filename: FileName,
-      contentType: ContentType ?? typeOfFile(FileName),
-      contentId: ContentId,
-      content: contents?.get(RawContent) ?? RawContent,
-      placeholder: RawContent,
-    };
+    return toFile(contents, FileName, RawContent, ContentType, ContentId);
   });
-}
-
-export function invalid(details: readonly FaultDetail[]): Fault {
-  return new Fault('VALIDATION_FAILED', { details });
 }

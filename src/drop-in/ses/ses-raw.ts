@@ -15,9 +15,10 @@ import type { Receipt } from '../../sending/submission/commit-message.ts';
 import { decodeBase64 } from '../../sending/submission/decode-base64.ts';
 import { maxContentRecipients, withMemory } from '../../sending/submission/send-content.ts';
 import type { DropInRequest } from '../provider/drop-in.ts';
+import { invalidMember, invalidMembers } from '../provider/members.ts';
 import { readMailbox } from '../provider/read-mailboxes.ts';
 import { rightOf } from '../provider/send-messages.ts';
-import { invalid, type SesRaw } from './ses-messages.ts';
+import type { SesRaw } from './ses-messages.ts';
 
 const sesPrefix = 'x-ses-';
 const setField = 'x-ses-configuration-set';
@@ -35,11 +36,9 @@ export function sendComplete(
   const right = rightOf(request);
   return withMemory(right, raw.data.length, async () => {
     const decoded = await decodeBase64(raw.data);
-    if (decoded === undefined)
-      throw invalid([{ field: 'Content.Raw.Data', reason: 'is not base64' }]);
+    if (decoded === undefined) throw invalidMember('Content.Raw.Data', 'is not base64');
     const source = await normalizeLineBreaks(decoded.content);
-    if (source === undefined)
-      throw invalid([{ field: 'Content.Raw.Data', reason: 'has a bare CR or a NUL' }]);
+    if (source === undefined) throw invalidMember('Content.Raw.Data', 'has a bare CR or a NUL');
     const { submission, headerRules, clock } = request.services;
     const trace = { receivedAt: new Date(clock.now()) };
     const message = toRawMessage({ ...readRaw(source, raw), idempotencyKey }, trace, headerRules);
@@ -83,7 +82,7 @@ function readRaw(source: Buffer, { from, recipients, attributes, tag }: SesRaw) 
       field: 'Destination',
       reason: `has more than ${maxContentRecipients} recipients`,
     });
-  if (details.length > 0 || to === undefined) throw invalid(details);
+  if (details.length > 0 || to === undefined) throw invalidMembers(details);
   return {
     message: {
       ...message,

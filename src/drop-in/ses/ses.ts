@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { Type } from 'typebox';
 import { findSigner } from '../../accounts/access/aws-signature.ts';
-import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import type { Receipt } from '../../sending/submission/commit-message.ts';
 import { hashInPieces } from '../../sending/submission/decode-base64.ts';
 import { type BodyJson, member } from '../../sending/submission/read-body-json.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
 import {
-  type DropIn,
   type DropInAnswer,
   type DropInCall,
   type DropInError,
@@ -15,42 +14,168 @@ import {
   type DropInRequest,
   type DropInServices,
   type DropInSigner,
+  defineDropIn,
+  ok,
+  on,
+  withAttachments,
 } from '../provider/drop-in.ts';
+import { rename } from '../provider/drop-in-routes.ts';
+import {
+  attributesNote,
+  type BodyMember,
+  invalidMember,
+  MemberTable,
+  mapped,
+  supported,
+} from '../provider/members.ts';
 import { readJson, sendMessage } from '../provider/send-messages.ts';
+import { readQueryForm } from './query-form.ts';
 import { readSend, sendMembers, sendNames } from './ses-messages.ts';
-import { escapeXml, queryMembers, queryNames, readQuerySend, xmlAnswer } from './ses-query.ts';
 import { sendComplete } from './ses-raw.ts';
-import { ok, sesReads } from './ses-reads.ts';
+
+const { members: own } = sendMembers[''];
+const { members: template } = sendMembers['Content.Template'];
+const noIdentities = own.FromEmailAddressIdentityArn as BodyMember;
+const Addresses = Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 50 });
+
+const common = {
+  Source: 'address',
+  Tags: `list: ${attributesNote}`,
+  ConfigurationSetName: `short: ${own.ConfigurationSetName?.note}`,
+  SourceArn: noIdentities,
+  ReturnPathArn: noIdentities,
+} as const;
+const composed = {
+  ...common,
+  Destination: 'object',
+  ReplyToAddresses: mapped(Addresses, 'needs verified senders'),
+  ReturnPath: own.FeedbackForwardingEmailAddress as BodyMember,
+} as const;
+/** The forms of version 1 by their action. */
+const tables = {
+  SendEmail: new MemberTable({ ...composed, Message: 'object' }),
+  SendRawEmail: new MemberTable({
+    ...common,
+    Destinations: supported(Addresses),
+    RawMessage: `object: has \`Data\`, which ${sendMembers['Content.Raw'].members.Data?.note}`,
+    FromArn: noIdentities,
+  }),
+  SendTemplatedEmail: new MemberTable({
+    ...composed,
+    Template: `short: ${template.TemplateName?.note}`,
+    TemplateData: `text: ${template.TemplateData?.note}`,
+    TemplateArn: noIdentities,
+  }),
+};
+
+/** The members of version 1 by those of version 2. */
+const ownNames = {
+  FromEmailAddress: 'Source',
+  EmailTags: 'Tags',
+  Content: 'Message',
+  'Content.Simple': 'Message',
+  'Content.Raw': 'RawMessage',
+  'Content.Template': 'Template',
+  'Content.Template.TemplateName': 'Template',
+  'Content.Template.TemplateData': 'TemplateData',
+};
+
+/** The members of version 1 by those of the send body and of version 2. */
+const queryNames: Readonly<Record<string, string>> = {
+  ...ownNames,
+  ...Object.fromEntries(
+    Object.entries(sendNames).map(([name, member]) => [name, rename(member, ownNames)]),
+  ),
+};
+
+/** As SendEmail in version 2. */
+interface QuerySend extends Pick<BodyJson, 'value' | 'contents'> {
+  readonly action: string;
+}
+
+/** Where an empty text is an empty list. */
+const lists = /^(ReplyTo|To|Cc|Bcc)Addresses$|^Tags$|^Destinations$/;
+
+/**
+ * Reads a form of version 1.
+ * @throws DropInRefusal UNSUPPORTED_CALL or Fault VALIDATION_FAILED
+ */
+async function readQuerySend(body: Buffer): Promise<QuerySend> {
+  const { Action: action = '', Version: _, ...form } = await readQueryForm(body);
+  const given = withoutEmptyLists(form);
+  if (action === 'SendEmail') {
+    const { Message, ...email } = tables.SendEmail.read(given);
+    return { action, value: toSend(email, { Simple: Message ?? {} }) };
+  }
+  if (action === 'SendRawEmail') {
+    const { RawMessage, Destinations, ...email } = tables.SendRawEmail.read(given);
+    const data = RawMessage?.Data;
+    const isLong = data instanceof Buffer;
+    const Destination = Destinations && { ToAddresses: Destinations };
+    const Raw = isLong ? { ...RawMessage, Data: action } : (RawMessage ?? {});
+    const value = toSend({ ...email, Destination }, { Raw });
+    return isLong ? { action, value, contents: new Map([[action, data]]) } : { action, value };
+  }
+  if (action === 'SendTemplatedEmail') {
+    const { Template, TemplateData, ...email } = tables.SendTemplatedEmail.read(given);
+    if (Template === undefined) throw invalidMember('Template', 'is required');
+    return { action, value: toSend(email, { Template: { TemplateName: Template, TemplateData } }) };
+  }
+  const name = typeof action === 'string' ? action.slice(0, 100) : '';
+  throw new DropInRefusal(
+    'UNSUPPORTED_CALL',
+    name === '' ? 'The form has no Action.' : `${name} isn’t supported by Signalpost.`,
+  );
+}
+
+function toSend(
+  { Source, Destination, Tags, ...others }: Readonly<Record<string, unknown>>,
+  Content: object,
+): unknown {
+  return {
+    ...others,
+    FromEmailAddress: Source,
+    Destination: Destination && withoutEmptyLists(Destination),
+    EmailTags: Tags,
+    Content,
+  };
+}
+
+function withoutEmptyLists(object: unknown): Record<string, unknown> {
+  const isGiven = ([name, value]: [string, unknown]) => value !== '' || !lists.test(name);
+  return Object.fromEntries(Object.entries(Object(object)).filter(isGiven));
+}
+
+const entities = new Map(Object.entries({ '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' }));
+
+function escapeXml(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (character) => `&${entities.get(character)};`);
+}
+
+/** An answer of version 1. @param content XML */
+function xmlAnswer(status: number, root: string, content: string, requestId: string): DropInAnswer {
+  return {
+    status,
+    contentType: 'text/xml; charset=utf-8',
+    body: `<${root} xmlns="http://ses.amazonaws.com/doc/2010-12-01/">${content}</${root}>`,
+    headers: ['x-amzn-requestid', requestId],
+  };
+}
 
 const prefix = '/ses';
-const noSigning = { accessKeyId: '', secretAccessKey: '' };
 
 const calls: readonly DropInCall[] = [
-  {
-    method: 'POST',
-    path: '/v2/email/outbound-emails',
-    summary: 'SendEmail: send an email from its content, a complete message or a template',
-    permission: 'messages:send',
-    bodyBytes: sendBodyBytes,
-    withAttachments: true,
-    members: sendMembers,
-    names: sendNames,
-    answer: async (request) => {
-      const { messageId } = await send(request, readSendBody(request));
-      return ok(request, { MessageId: messageId });
+  on(
+    'POST /v2/email/outbound-emails messages:send: SendEmail: send an email from its content, a complete message or a template',
+    async (request) => {
+      const { messageId: MessageId } = await send(request, readSendBody(request));
+      return { ...ok({ MessageId }), headers: ['x-amzn-requestid', request.origin.requestId] };
     },
-  },
-  ...sesReads,
-  {
-    method: 'POST',
-    path: '',
-    summary: 'SendEmail, SendRawEmail and SendTemplatedEmail of version 1: forms, answered in XML',
-    permission: 'messages:send',
-    bodyBytes: sendBodyBytes,
-    withAttachments: true,
-    members: queryMembers,
-    names: queryNames,
-    answer: async (request) => {
+    { ...withAttachments, members: sendMembers, names: sendNames },
+  ),
+  on(
+    'POST  messages:send: SendEmail, SendRawEmail and SendTemplatedEmail of version 1: forms, answered in XML',
+    async (request) => {
       const { requestId } = request.origin;
       const { action, ...given } = await readQuerySend(request.body);
       const { messageId } = await send(request, given);
@@ -58,36 +183,30 @@ const calls: readonly DropInCall[] = [
       const metadata = `<ResponseMetadata><RequestId>${requestId}</RequestId></ResponseMetadata>`;
       return xmlAnswer(200, `${action}Response`, result + metadata, requestId);
     },
-  },
+    { ...withAttachments, members: tables, names: queryNames },
+  ),
 ];
 
 /**
  * Amazon SES (https://docs.aws.amazon.com/ses/latest/APIReference-V2/): version 2, and the sends of version 1. Its SDKs send no
  * key: they sign with the secret of one that was created for it.
  */
-export const ses: DropIn = {
+export const ses = defineDropIn({
   name: 'ses',
   title: 'Amazon SES',
   keyOf: () => undefined,
   signerOf,
   calls,
   describeError: describeSesError,
-  scopes: [
-    'messages:send',
-    'messages:send-content',
-    'suppressions:read',
-    'suppressions:write',
-    'templates:read',
-  ],
-  environment: (url, _, { accessKeyId, secretAccessKey } = noSigning) => ({
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  environment: (url, _, signing) => ({
+    AWS_ACCESS_KEY_ID: signing?.accessKeyId ?? '',
+    AWS_SECRET_ACCESS_KEY: signing?.secretAccessKey ?? '',
     AWS_ENDPOINT_URL_SESV2: url,
     AWS_ENDPOINT_URL_SES: url,
     AWS_REGION: 'us-east-1',
     AWS_DEFAULT_REGION: 'us-east-1',
   }),
-};
+});
 
 async function signerOf(
   { access, clock }: DropInServices,
@@ -143,25 +262,22 @@ const queryTarget = /^\/ses\/?(?:\?|$)/;
 /** Status, and the names of the error in version 2 and 1. */
 type ErrorName = readonly [status: number, name: string, queryName: string];
 
-const errors: Readonly<Record<DropInError['kind'], ErrorName>> = {
+const errors: Partial<Readonly<Record<DropInError['kind'], ErrorName>>> = {
   MISSING_KEY: [403, 'MissingAuthenticationTokenException', 'MissingAuthenticationToken'],
   UNAUTHORIZED: [403, 'UnrecognizedClientException', 'InvalidClientTokenId'],
   MISSING_PERMISSION: [403, 'AccessDeniedException', 'AccessDenied'],
   ACCOUNT_SUSPENDED: [400, 'AccountSuspendedException', 'AccountSendingPausedException'],
   UNSUPPORTED_CALL: [404, 'UnknownOperationException', 'InvalidAction'],
-  NOT_FOUND: [404, 'NotFoundException', 'TemplateDoesNotExist'],
-  CONFLICT: [409, 'ConflictException', 'InvalidParameterValue'],
   INVALID_ID: [404, 'NotFoundException', 'TemplateDoesNotExist'],
-  VALIDATION_FAILED: [400, 'BadRequestException', 'InvalidParameterValue'],
   SENDER_NOT_ALLOWED: [400, 'MessageRejected', 'MessageRejected'],
   PERSONALIZATION_FAILURE: [400, 'BadRequestException', 'MissingRenderingAttribute'],
   RECIPIENT_SUPPRESSED: [400, 'MessageRejected', 'MessageRejected'],
   IDEMPOTENCY_IN_PROGRESS: [429, 'TooManyRequestsException', 'Throttling'],
-  IDEMPOTENCY_MISMATCH: [400, 'BadRequestException', 'InvalidParameterValue'],
   QUOTA_EXCEEDED: [400, 'LimitExceededException', 'LimitExceededException'],
   IO_EXCEPTION: [503, 'ServiceUnavailableException', 'ServiceUnavailable'],
   INTERNAL_ERROR: [500, 'InternalFailure', 'InternalFailure'],
 };
+const otherError: ErrorName = [400, 'BadRequestException', 'InvalidParameterValue'];
 const wrongSignatureName: ErrorName = [403, 'InvalidSignatureException', 'SignatureDoesNotMatch'];
 
 function describeSesError(
@@ -169,7 +285,7 @@ function describeSesError(
   { target, requestId }: DropInOrigin,
 ): DropInAnswer {
   const isSignature = kind === 'UNAUTHORIZED' && details.length > 0;
-  const [status, name, queryName] = isSignature ? wrongSignatureName : errors[kind];
+  const [status, name, queryName] = isSignature ? wrongSignatureName : (errors[kind] ?? otherError);
   if (!queryTarget.test(target))
     return {
       status,

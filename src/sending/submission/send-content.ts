@@ -107,7 +107,7 @@ export function sendContent(
   sending: ContentSending = {},
 ): Promise<Receipt> {
   return withMemory(right, bytesOf(message), () =>
-    acceptContent(dependencies, right, sending, () => ({ json: toContentBody(message), message })),
+    acceptContent(dependencies, right, sending, () => ({ json: toSendBody(message), message })),
   );
 }
 
@@ -121,7 +121,7 @@ export function checkContentMessage(
   message: ContentMessage,
 ): Promise<void> {
   return withMemory(right, bytesOf(message), async () => {
-    const read = (): ReadContent => ({ json: toContentBody(message), message });
+    const read = (): ReadContent => ({ json: toSendBody(message), message });
     await checkContent(dependencies, right, read, undefined, undefined);
   });
 }
@@ -326,26 +326,33 @@ function distinctRecipients({ to, cc = [], bcc = [] }: HeaderRecipients): {
   };
 }
 
-/** The message as the body of a request, which has one address for To and for Reply-To. */
-function toContentBody(message: ContentMessage): BodyJson {
+/**
+ * The message as the body of a request, which has one address for To and for Reply-To.
+ * @param isStored its texts are those of a stored template
+ */
+export function toSendBody(message: MessageFacts, isStored = false): BodyJson {
   const { from, replyTo: [replyTo] = [], to, cc = [], bcc = [], attachments = [] } = message;
   const [recipient] = [...to, ...cc, ...bcc];
   const contents = new Map(attachments.map(({ content }, index) => [`${index}`, content]));
   const { subject, html, text, values, headers, tag, externalId, attributes } = message;
   const { sendAt, deliverBefore, trackOpens, trackClicks, transactional, receiveReplies } = message;
+  const addresses = (list: readonly Mailbox[]) =>
+    isStored ? list.map(({ address }) => address) : undefined;
   const value = {
     envelope: defined({
       toAddress: recipient?.address ?? '',
       toDisplayName: recipient?.name,
-      fromAddress: from.address,
-      fromDisplayName: from.name,
+      ccAddressList: addresses(cc),
+      bccAddressList: addresses(bcc),
+      fromAddress: from?.address,
+      fromDisplayName: from?.name,
       replyToAddress: replyTo?.address,
     }),
     content: defined({
       subjectLine: subject,
       html,
       text,
-      literal: values === undefined,
+      literal: isStored ? undefined : values === undefined,
       personalizationDataMap: values,
       headers,
       attachments: attachments.map(({ filename, contentType, contentId }, index) =>
@@ -361,6 +368,13 @@ function toContentBody(message: ContentMessage): BodyJson {
     actions: defined({ sendAt, deliverBefore, trackOpens, trackClicks, receiveReplies }),
   };
   return { value, problems: findInvalidText(value), contents };
+}
+
+/** A message that may be made from a stored template, which can have the sender, the subject and other values. */
+interface MessageFacts extends Omit<ContentMessage, 'from' | 'subject' | 'values'> {
+  readonly from?: Mailbox | undefined;
+  readonly subject?: string | undefined;
+  readonly values?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The members that have a value. */

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from 'typebox';
-import { Fault } from '../../../src/base/values/errors.ts';
+import { Fault, type FaultDetail } from '../../../src/base/values/errors.ts';
 import { describeError } from '../../../src/drop-in/provider/drop-in-routes.ts';
-import { MemberTable, mapped, refused, supported } from '../../../src/drop-in/provider/members.ts';
+import {
+  MemberTable,
+  mapped,
+  namesOf,
+  pascal,
+  readNumber,
+  refused,
+  supported,
+  toPairs,
+} from '../../../src/drop-in/provider/members.ts';
 
 const table = new MemberTable({
   to: supported(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 2 })])),
@@ -50,6 +59,43 @@ test('names of built-in properties are unknown members like others', () => {
     '__proto__ isn’t known to Signalpost; remove it',
     'constructor isn’t known to Signalpost; remove it',
   ]);
+});
+
+test('a member in one line is supported, mapped or refused, and lists name their items', () => {
+  const items = new MemberTable({
+    name: 'text',
+    value: 'short: becomes: a value',
+    size: 'refused: isn’t supported',
+  });
+  assert.deepEqual(
+    Object.values(items.members).map(({ treatment, note }) => [treatment, note]),
+    [
+      ['supported', ''],
+      ['mapped', 'becomes: a value'],
+      ['refused', 'isn’t supported'],
+    ],
+  );
+  const details: FaultDetail[] = [];
+  const list = [{ name: 'a', value: '1' }, { value: '2' }, { name: 'a', value: '3' }];
+  const found = items.readEach(list, 'items', details, 'name');
+  const pairs = found?.map(({ name, value }) => [name, value] as const);
+  assert.deepEqual(toPairs(pairs, ['items', 'name'], details), { a: '3', '': '2' });
+  assert.deepEqual(
+    details.map(({ field, reason }) => `${field} ${reason}`),
+    ['items[1].name is required', 'items[1].name is required', 'items[2].name is given twice'],
+  );
+  assert.equal(items.readEach(undefined, 'items', details), undefined);
+  assert.throws(() => items.readEach([{ size: 1 }], 'items', details), Fault);
+  assert.deepEqual(
+    [null, '', '7'].map((text) => readNumber(['limit', text], [1, 7], 5)),
+    [5, 5, 7],
+  );
+  for (const text of ['0', '8', '-1', '1.5', 'x', '1e0'])
+    assert.throws(() => readNumber(['limit', text], [1, 7], 5), Fault, text);
+  const names = namesOf({ from: 'Sender', tag: 'Group' }, pascal);
+  assert.equal(names['envelope.fromDisplayName'], 'Sender');
+  assert.equal(names['metadata.tagList[0]'], 'Group');
+  assert.equal(names['content.subjectLine'], 'Subject');
 });
 
 test('errors of a send name the provider’s members', () => {
