@@ -23,7 +23,7 @@ import {
   allowAddress,
   current,
   parseSuppressedAddress,
-  readSuppressed,
+  readSuppressedAddress,
   suppressAddress,
 } from '../provider/suppressed-addresses.ts';
 import { toMembers } from './mailgun-form.ts';
@@ -112,7 +112,7 @@ function callsOf(list: SuppressionList): DropInCall[] {
     on(
       `GET ${path}/:address suppressions:read: read one of them`,
       async (request) => {
-        const [entry] = await readSuppressed(request, addressOf(request), reason);
+        const [entry] = await readSuppressedAddress(request, addressOf(request), reason);
         if (entry === undefined) throw notListed;
         return ok(view(entry));
       },

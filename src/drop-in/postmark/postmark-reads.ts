@@ -42,7 +42,7 @@ import {
   allowAddress,
   current,
   parseSuppressedAddress,
-  readSuppressed,
+  readSuppressedAddress,
   suppressAddress,
 } from '../provider/suppressed-addresses.ts';
 
@@ -435,7 +435,7 @@ async function dump(request: DropInRequest): Promise<DropInAnswer> {
   const found: readonly Suppression[] =
     text === undefined
       ? await findSuppressions(services.database.kysely, admission.account.id, all)
-      : await readSuppressed(request, parseSuppressedAddress(text, 'emailaddress'));
+      : await readSuppressedAddress(request, parseSuppressedAddress(text, 'emailaddress'));
   if (found.length > maxDump)
     throw invalidMember(
       'emailaddress',
@@ -477,7 +477,7 @@ async function changeEach(
 }
 
 async function allow(request: DropInRequest, address: ComparableAddress): Promise<void> {
-  if ((await readSuppressed(request, address, 'complaint')).length > 0)
+  if ((await readSuppressedAddress(request, address, 'complaint')).length > 0)
     throw new DropInRefusal('CONFLICT', 'A recipient who complained can’t be reactivated here.');
   await allowAddress(request, address);
 }

@@ -17,12 +17,12 @@ import {
   attributesNote,
   headersNote,
   MemberTable,
+  type MemberValues,
   mapped,
   namesOf,
   pascal,
   supported,
   toPairs,
-  type Values,
 } from '../provider/members.ts';
 import { readMailbox, splitMailboxes } from '../provider/read-mailboxes.ts';
 import {
@@ -143,7 +143,7 @@ const readTemplated: ReadEmail = (value, contents) => {
 };
 
 function readShared(
-  email: Values<typeof sharedMembers>,
+  email: MemberValues<typeof sharedMembers>,
   contents: BodyJson['contents'],
   details: FaultDetail[],
 ) {

@@ -64,7 +64,9 @@ type Taken<Given> = Given extends BodyMember
       ? Static<Shapes[Name]>
       : never;
 
-export type Values<Table extends Specs> = { readonly [Name in keyof Table]?: Taken<Table[Name]> };
+export type MemberValues<Table extends Specs> = {
+  readonly [Name in keyof Table]?: Taken<Table[Name]>;
+};
 
 function toMember(spec: Spec): BodyMember {
   if (typeof spec !== 'string') return spec;
@@ -83,7 +85,7 @@ export const attributesNote =
 /** The members of a provider's object. What it has besides them, or can't be honored, is refused by name. */
 export class MemberTable<const Table extends Specs = Specs> {
   readonly members: Readonly<Record<string, BodyMember>>;
-  #validate: ValidateFunction<Values<Table>> | undefined;
+  #validate: ValidateFunction<MemberValues<Table>> | undefined;
 
   constructor(members: Table) {
     const entries = Object.entries(members).map(([name, spec]) => [name, toMember(spec)]);
@@ -102,7 +104,7 @@ export class MemberTable<const Table extends Specs = Specs> {
    * @param place of the object, before the names in errors: `attachments[0].`
    * @throws Fault VALIDATION_FAILED that names each problem
    */
-  read(value: unknown, place = ''): Values<Table> {
+  read(value: unknown, place = ''): MemberValues<Table> {
     const details: FaultDetail[] = [];
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw invalidMembers([{ field: place.replace(/\.$/, ''), reason: 'must be an object' }]);
@@ -116,12 +118,12 @@ export class MemberTable<const Table extends Specs = Specs> {
       else details.push({ field: place + name, reason: known?.note ?? unknownMember });
     }
     const values = Object.fromEntries(taken);
-    this.#validate ??= new Ajv({ allErrors: true, strict: true }).compile<Values<Table>>(
+    this.#validate ??= new Ajv({ allErrors: true, strict: true }).compile<MemberValues<Table>>(
       this.schema,
     );
     if (!this.#validate(values)) details.push(...describe(this.#validate.errors ?? [], place));
     if (details.length > 0) throw invalidMembers(details);
-    return values as Values<Table>;
+    return values as MemberValues<Table>;
   }
 
   /**
@@ -133,7 +135,7 @@ export class MemberTable<const Table extends Specs = Specs> {
     place: string,
     details: FaultDetail[],
     ...required: readonly (keyof Table & string)[]
-  ): Values<Table>[] | undefined {
+  ): MemberValues<Table>[] | undefined {
     return list?.map((one, index) => {
       const values = this.read(one, `${place}[${index}].`);
       for (const name of required)

@@ -24,7 +24,7 @@ export function parseSuppressedAddress(text: string | undefined, field: string):
 }
 
 /** The entries of an address, for one reason or all; those that have expired count as absent. */
-export async function readSuppressed(
+export async function readSuppressedAddress(
   request: DropInRequest,
   address: ComparableAddress,
   reason?: SuppressionReason,

@@ -30,7 +30,7 @@ import {
 import {
   allowAddress,
   parseSuppressedAddress,
-  readSuppressed,
+  readSuppressedAddress,
   suppressAddress,
 } from '../provider/suppressed-addresses.ts';
 import { mailNames, mailSendMembers, readMailSend, type SendGridMail } from './sendgrid-mails.ts';
@@ -99,7 +99,7 @@ function callsOf(list: SuppressionList): DropInCall[] {
     on(
       `GET ${one} suppressions:read: read one of the ${what}`,
       async (request) => {
-        const entries = await readSuppressed(request, addressOf(request), reason);
+        const entries = await readSuppressedAddress(request, addressOf(request), reason);
         const found = entries.map(({ address }) => ['recipient_email', address]);
         return ok(isGlobal ? Object.fromEntries(found) : entries.map((entry) => view(entry, list)));
       },
