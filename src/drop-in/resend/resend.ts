@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { recordAuditEvent } from '../../accounts/audit/audit-store.ts';
 import type { SendingDomain } from '../../accounts/sender/sending-domain.ts';
 import {
   readSendingDomain,
@@ -11,9 +10,9 @@ import { parseMessageId } from '../../base/values/ids.ts';
 import type { MessageState } from '../../content/message/message-state.ts';
 import { htmlText } from '../../content/template/html-text.ts';
 import { mebibyte } from '../../host/http/limits/route-limits.ts';
-import { ScheduleStore } from '../../sending/queue/schedule-store.ts';
 import { checkSendAt } from '../../sending/submission/delivery-timing.ts';
 import { type BodyJson, member } from '../../sending/submission/read-body-json.ts';
+import { changeSchedule } from '../provider/change-schedule.ts';
 import {
   type DropInAnswer,
   type DropInCall,
@@ -224,9 +223,13 @@ const calls: readonly DropInCall[] = [
     members: { '': updateMembers },
   }),
   // The SDK sends no body, other clients send `{}`.
-  on('POST /emails/:id/cancel queue:control: cancel a scheduled email', cancelEmail, {
-    bodyBytes: smallBodyBytes,
-  }),
+  on(
+    'POST /emails/:id/cancel queue:control: cancel a scheduled email',
+    (request) => changeEmail(request),
+    {
+      bodyBytes: smallBodyBytes,
+    },
+  ),
   on('GET /domains domains:read: list the account’s sending domains', listDomains, { query: [] }),
   on(
     'GET /domains/:id domains:read: read a domain and its DNS records; its ID is its name',
@@ -444,43 +447,15 @@ async function moveEmail(request: DropInRequest): Promise<DropInAnswer> {
   if (sendAt !== undefined && !(sendAt instanceof Date))
     details.push({ field: 'scheduled_at', reason: sendAt.reason });
   if (!(sendAt instanceof Date)) throw invalidMembers(details);
-  return changeSchedule(request, 'schedule_move', (store, selection, commitWith) =>
-    store.move(selection, sendAt, commitWith),
-  );
+  return changeEmail(request, sendAt);
 }
 
-function cancelEmail(request: DropInRequest): Promise<DropInAnswer> {
-  return changeSchedule(request, 'schedule_cancel', (store, selection, commitWith) =>
-    store.cancel(selection, commitWith),
-  );
-}
-
-/** Changes the messages of an email to all its recipients. */
-async function changeSchedule(
-  request: DropInRequest,
-  kind: 'schedule_move' | 'schedule_cancel',
-  change: (
-    store: ScheduleStore,
-    ...given: Parameters<ScheduleStore['cancel']>
-  ) => ReturnType<ScheduleStore['cancel']>,
-): Promise<DropInAnswer> {
-  const { services, admission, origin } = request;
+/** Moves or cancels the messages of an email to all its recipients. */
+async function changeEmail(request: DropInRequest, sendAt?: Date): Promise<DropInAnswer> {
   const message = await findSentMessage(request, idOf(request));
-  const accountId = admission.account.id;
-  const store = new ScheduleStore(services.database);
   let changed = 0;
-  for (const messageId of await findTogether(request, message)) {
-    const result = await change(store, { accountId, messageId }, (transaction) =>
-      recordAuditEvent(transaction, {
-        kind,
-        accountId,
-        clientId: admission.clientId,
-        origin,
-        detail: { id: messageId },
-      }),
-    );
-    changed += result.changed;
-  }
+  for (const messageId of await findTogether(request, message))
+    changed += await changeSchedule(request, { messageId }, sendAt);
   if (changed === 0)
     throw new DropInRefusal('CONFLICT', 'The email isn’t scheduled, or is being sent already.');
   return ok({ object: 'email', id: message.id });

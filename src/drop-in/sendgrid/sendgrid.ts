@@ -1,12 +1,11 @@
 import { hash, randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
-import { recordAuditEvent } from '../../accounts/audit/audit-store.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { Fault } from '../../base/values/errors.ts';
 import type { Suppression, SuppressionReason } from '../../content/suppression/suppression.ts';
 import { readSuppressionRange } from '../../content/suppression/suppression-store.ts';
-import { ScheduleStore } from '../../sending/queue/schedule-store.ts';
 import type { Receipt } from '../../sending/submission/commit-message.ts';
+import { changeSchedule } from '../provider/change-schedule.ts';
 import {
   type DropInAnswer,
   type DropInCall,
@@ -310,25 +309,12 @@ function isBatchOf({ admission }: DropInRequest, id: string): boolean {
 }
 
 async function cancelBatch(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, admission, origin } = request;
   const { batch_id: batchId = '', status } = cancelMembers.read(readJson(request).value);
   if (!isBatchOf(request, batchId))
     throw invalidMember('batch_id', 'isn’t one from POST /v3/mail/batch');
   if (status !== 'cancel')
     throw invalidMember('status', 'must be cancel; Signalpost pauses no batches');
-  const accountId = admission.account.id;
-  const { changed } = await new ScheduleStore(services.database).cancel(
-    { accountId, externalId: batchId },
-    (transaction) =>
-      recordAuditEvent(transaction, {
-        kind: 'schedule_cancel',
-        accountId,
-        clientId: admission.clientId,
-        origin,
-        detail: { id: batchId },
-      }),
-  );
-  if (changed === 0)
+  if ((await changeSchedule(request, { externalId: batchId })) === 0)
     throw new DropInRefusal('CONFLICT', 'No email with this batch_id waits for its send_at.');
   return ok({ batch_id: batchId, status: 'cancel' }, 201);
 }
