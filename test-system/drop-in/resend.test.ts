@@ -9,6 +9,7 @@ import { readSentMail } from '../../test/support/read-mail.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
 import { addSender } from '../../test/support/shop.ts';
 import { openTestShop } from '../../test/support/test-shop.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const { database, service, shop } = await openTestShop({
   environment: { DROP_IN_HOSTS: 'resend.mail.test=resend' },
@@ -98,7 +99,10 @@ test('emails.send sends what was asked, part by part', async () => {
     );
     assert.doesNotMatch(source, /bcc@resend/);
   }
-  const email = dataOf(await resend.emails.get(id));
+  const email = await waitFor('the outcome', async () => {
+    const read = dataOf(await resend.emails.get(id));
+    return read.last_event === 'delivered' && read;
+  });
   assert.deepEqual(email.to, ['ada@resend.test', 'Bob <bob@resend.test>']);
   assert.equal(email.from, 'Ünï Cödé <onboarding@shop.test>');
   assert.deepEqual(email.cc, ['cc@resend.test']);
