@@ -23,6 +23,7 @@ import {
 } from '../provider/send-messages.ts';
 
 const Addresses = Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 50 });
+const Pairs = Type.Array(Type.Unsafe<object>({ type: 'object' }), { maxItems: 50 });
 const Charset = Type.String({ pattern: '^([Uu][Tt][Ff]-?8|[Uu][Ss]-[Aa][Ss][Cc][Ii][Ii])$' });
 const noIdentities = 'isn’t supported, because a key sends only for its own account';
 const noReturnPath =
@@ -42,7 +43,7 @@ export const sendMembers = {
     Destination: 'object',
     ReplyToAddresses: mapped(Addresses, 'needs verified senders; not with `Raw`'),
     Content: 'object',
-    EmailTags: `list: ${attributesNote}`,
+    EmailTags: mapped(Pairs, attributesNote),
     ConfigurationSetName:
       'short: becomes the tag that groups messages in reports, up to 48 characters',
     FromEmailAddressIdentityArn: `refused: ${noIdentities}`,
@@ -62,7 +63,7 @@ export const sendMembers = {
   'Content.Simple': new MemberTable({
     Subject: 'object',
     Body: 'object',
-    Headers: `list: ${headersNote}`,
+    Headers: mapped(Pairs, headersNote),
     Attachments: 'list',
   }),
   'Content.Simple.Body': new MemberTable({ Text: 'object', Html: 'object' }),
@@ -76,7 +77,7 @@ export const sendMembers = {
     TemplateName: 'short: is the ID of a published template of the account',
     TemplateContent: 'object: is filled as Signalpost’s templates are',
     TemplateData: 'text: becomes values of its fields, numbers and booleans as text',
-    Headers: `list: ${headersNote}`,
+    Headers: mapped(Pairs, headersNote),
     Attachments: 'list',
     TemplateArn: `refused: ${noIdentities}`,
   }),

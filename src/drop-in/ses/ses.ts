@@ -21,7 +21,6 @@ import {
 } from '../provider/drop-in.ts';
 import { rename } from '../provider/drop-in-routes.ts';
 import {
-  attributesNote,
   type BodyMember,
   invalidMember,
   MemberTable,
@@ -40,7 +39,7 @@ const Addresses = Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 50 }
 
 const common = {
   Source: 'address',
-  Tags: `list: ${attributesNote}`,
+  Tags: own.EmailTags as BodyMember,
   ConfigurationSetName: `short: ${own.ConfigurationSetName?.note}`,
   SourceArn: noIdentities,
   ReturnPathArn: noIdentities,
@@ -162,8 +161,6 @@ function xmlAnswer(status: number, root: string, content: string, requestId: str
   };
 }
 
-const prefix = '/ses';
-
 const calls: readonly DropInCall[] = [
   on(
     'POST /v2/email/outbound-emails messages:send: SendEmail: send an email from its content, a complete message or a template',
@@ -216,15 +213,13 @@ async function signerOf(
   if (authorization === undefined)
     throw new DropInRefusal('MISSING_KEY', 'The request has no signature.');
   // A client of a host in DROP_IN_HOSTS signs its path without the prefix.
-  const targets = [url, url.slice(prefix.length)];
+  const targets = [url, url.slice('/ses'.length)];
   const head = { authorization, method, headers: headersDistinct, targets };
   const finding = findSigner(access.signers, head, clock.now());
   const { principal, checkBody } = await withTimeout(finding);
+  const hashOf = async (body: Buffer) =>
+    Buffer.from(await hashInPieces([body]), 'latin1').toString('hex');
   return { principal, checkBody: async (body) => checkBody(await hashOf(body)) };
-}
-
-async function hashOf(body: Buffer): Promise<string> {
-  return Buffer.from(await hashInPieces([body]), 'latin1').toString('hex');
 }
 
 /** Where a body can be large: in its attachments, or its complete message. */
