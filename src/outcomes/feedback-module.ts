@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import { Counter, type Registry } from 'prom-client';
-import type { Account } from '../accounts/account/account.ts';
 import type { Database, Kysely } from '../base/database/open-database.ts';
 import type { DnsServer } from '../base/dns/dns-server.ts';
 import type { HostNames } from '../base/dns/host-names.ts';
@@ -13,9 +12,8 @@ import type { Clock } from '../base/values/clock.ts';
 import { domainOf } from '../base/values/email-address.ts';
 import type { AccountId } from '../base/values/ids.ts';
 import type { Log } from '../base/values/log.ts';
-import type { MaybePromise } from '../base/values/maybe-promise.ts';
 import type { AttachmentStore } from '../content/message/attachment-store.ts';
-import { type GuardedLinks, linkValues } from '../content/message/guarded-link.ts';
+import { linkValues } from '../content/message/guarded-link.ts';
 import type { ReplyAddresses } from '../content/message/reply-address.ts';
 import type { Http } from '../host/http/create-http.ts';
 import {
@@ -28,7 +26,10 @@ import { ReturnPaths } from '../sending/delivery/return-path.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
 import { RateLimit } from './bounce/rate-limit.ts';
 import { traceReports } from './bounce/trace-reports.ts';
-import { registerGuardedLinkRoutes } from './guarded-link/guarded-link-routes.ts';
+import {
+  type GuardedLinkRouteDependencies,
+  registerGuardedLinkRoutes,
+} from './guarded-link/guarded-link-routes.ts';
 import { DeliveryTokens } from './relay/delivery-tokens.ts';
 import { fetchText } from './relay/fetch-text.ts';
 import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
@@ -91,7 +92,7 @@ function registerFeedbackMetrics(registry: Registry): {
 
 const hourMs = 60 * 60 * 1_000;
 
-export interface FeedbackDependencies {
+export interface FeedbackDependencies extends GuardedLinkRouteDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -108,9 +109,6 @@ export interface FeedbackDependencies {
   readonly bounceServer: BounceServerSettings | undefined;
   readonly attachments: Pick<AttachmentStore, 'save'>;
   readonly replyAddresses: ReplyAddresses;
-  readonly guardedLinks: GuardedLinks;
-  /** For the pages of guarded links. */
-  readonly findAccount: (accountId: AccountId) => MaybePromise<Account | undefined>;
   /** For checking who replies are from. */
   readonly dnsServers: readonly DnsServer[];
   /** For fetching the certificates of relays. */
@@ -216,21 +214,16 @@ export function createFeedback(dependencies: FeedbackDependencies) {
   /** Adds guarded, tracking and unsubscribe links to a message before it is sent. */
   const decorate: DecorateMail = async (message, content, template) => {
     // The most common kind of message contains no tracking or unsubscribe link, so it skips the lookup.
-    const untracked = !message.trackOpens && !message.trackClicks && message.transactional;
-    const base =
-      untracked && content.guarded === undefined
-        ? ''
-        : await baseOf(message.accountId, domainOf(content.from.address));
+    const hasLinks =
+      message.trackOpens || message.trackClicks || !message.transactional || content.guarded;
+    const base = hasLinks ? await baseOf(message.accountId, domainOf(content.from.address)) : '';
     const unsubscribe = unsubscribeDecoration(unsubscribeTokens, base, message, content);
     const forRelay = headersFor(deliveryTokens.make(message.accountId, message.messageId));
     return {
       ...(template === undefined
         ? trackRawMessage(tokens, base, message)
         : trackMessage(tokens, base, message, content, template)),
-      values:
-        content.guarded === undefined
-          ? unsubscribe.values
-          : { ...linkValues(base, content), ...unsubscribe.values },
+      values: { ...(content.guarded && linkValues(base, content)), ...unsubscribe.values },
       headerLines: [...(unsubscribe.headerLines ?? []), ...forRelay],
     };
   };
@@ -283,12 +276,7 @@ export function createFeedback(dependencies: FeedbackDependencies) {
         write: async (reports) => write(await match(reports)),
         writeOnce,
       });
-      registerGuardedLinkRoutes(http, {
-        links: dependencies.guardedLinks,
-        database,
-        findAccount: dependencies.findAccount,
-        log,
-      });
+      registerGuardedLinkRoutes(http, dependencies);
       registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database });
     },
     /** Writes pending events. Call it after HTTP is closed. */

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { BackupScene, sendReceipt } from '../../test/support/backup-scene.ts';
+import { sendRequest } from '../../test/support/send-request.ts';
 
 const scene = new BackupScene();
 await scene.createKey();
@@ -65,4 +66,35 @@ test('a data folder that is not empty, a wrong key and a damaged part are refuse
     await scene.fail('restore', scene.target, '--identity', scene.identity),
     /isn’t empty/,
   );
+});
+
+test('neither a backup nor what it restores has the target of a guarded link in clear', async () => {
+  const service = await scene.start();
+  const values = {
+    'First Name': 'Plain-Name-of-Reader',
+    'Reset Link': 'https://shop.test/reset/Target-of-Reader',
+  };
+  const { status, text } = await sendRequest(`${service.url}/ete/v1/email/1000/password-reset`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      envelope: { toAddress: 'ada@customer.example' },
+      content: { personalizationDataMap: values },
+      actions: { trackOpens: false, trackClicks: false },
+    }),
+  });
+  assert.equal(status, 200, text);
+  await scene.run('backup', scene.target);
+  await scene.lose(service);
+  await scene.run('restore', scene.target, '--identity', scene.identity);
+  const filesWith = (folder: string, needle: string): string[] =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((file) => readFileSync(file).includes(needle));
+  assert.notDeepEqual(filesWith(scene.dataDir, 'Plain-Name-of-Reader'), []);
+  for (const folder of [scene.dataDir, scene.target])
+    for (const needle of ['Target-of-Reader', Buffer.from('Target-of-Reader').toString('hex')])
+      assert.deepEqual(filesWith(folder, needle), []);
+  assert.deepEqual(filesWith(scene.target, 'Plain-Name-of-Reader'), []);
 });

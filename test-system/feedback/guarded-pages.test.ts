@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -135,6 +135,115 @@ test('none of 1,000 requests of programs, in each way that is known of scanners,
       assert.ok(status === 200 || status === 404 || status === 405, String(status));
       assert.equal(headers.get('location'), null);
     }
+  assert.equal(used.length, before);
+});
+
+const windows = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)';
+const chrome = `${windows} Chrome/141.0.0.0 Safari/537.36`;
+const edge = `${chrome} Edg/141.0.0.0`;
+const bing =
+  'Mozilla/5.0 (Windows NT 6.1; WOW64) AppleWebKit/534+ (KHTML, like Gecko) BingPreview/1.0b';
+const sentinel = 'Mozilla/5.0 (compatible; Barracuda Sentinel (EE))';
+
+interface Probe {
+  readonly method?: string;
+  readonly agent?: string;
+  /** The last number of the address on the loopback. */
+  readonly from: number;
+  /** Of a form. */
+  readonly body?: string;
+}
+
+/** The requests of three large scanners for one link, as their makers and the operators of sites describe them. */
+const scanners: Readonly<Record<string, readonly Probe[]>> = {
+  // At delivery and again at the click: a check of the head, a browser, and the preview of the search engine, from several places.
+  'Microsoft Defender Safe Links': [
+    { method: 'HEAD', agent: edge, from: 11 },
+    { agent: edge, from: 11 },
+    { agent: bing, from: 12 },
+    { agent: edge, from: 13 },
+    { method: 'POST', agent: edge, from: 13 },
+  ],
+  // A browser in a sandbox, repeated from other networks, some without a user agent.
+  'Proofpoint URL Defense': [
+    { agent: chrome, from: 21 },
+    { method: 'HEAD', agent: chrome, from: 22 },
+    { agent: chrome, from: 22 },
+    { from: 23 },
+    { method: 'POST', agent: chrome, from: 23, body: '' },
+  ],
+  // Says who it is, checks the head first, and submits what forms it finds without their fields.
+  'Barracuda Link Protection': [
+    { method: 'HEAD', agent: sentinel, from: 31 },
+    { agent: sentinel, from: 31 },
+    { agent: chrome, from: 32 },
+    { method: 'POST', agent: sentinel, from: 32, body: '' },
+    { agent: sentinel, from: 33 },
+  ],
+};
+
+/** Requests as a scanner, which would follow a redirect. @returns the status, and where it would go on */
+function probe(link: string, { method = 'GET', agent, from, body }: Probe) {
+  const headers = {
+    ...(agent !== undefined && { 'user-agent': agent }),
+    ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+  };
+  const localAddress = `127.0.0.${from}`;
+  return new Promise<{ status: number | undefined; location: string | undefined }>(
+    (resolve, reject) => {
+      request(link, { method, headers, localAddress }, (response) => {
+        const { statusCode: status, headers: given } = response.resume();
+        response.once('end', () => resolve({ status, location: given.location }));
+      })
+        .once('error', reject)
+        .end(body);
+    },
+  );
+}
+
+test('three large scanners use none of 1,000 links, which people can use afterwards', async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `Link ${index}`);
+  await shop.publish(
+    'many',
+    names.map((name) => `<a href="{{${name}}}">x</a>`).join(''),
+    Object.fromEntries(names.map((name) => [name, { guard: true }])),
+  );
+  const before = used.length;
+  const kinds = Object.values(scanners);
+  let scanned = 0;
+  let link = '';
+  for (let mail = 0; mail < 50; mail += 1) {
+    const values = names.map((name) => [name, `${auth}/verify?token=${mail}-${name}`]);
+    const { mail: sent } = await shop.send('many', { values: Object.fromEntries(values) });
+    const links = addressesIn(sent.html, 'href');
+    assert.equal(links.length, names.length);
+    for (const each of links) {
+      for (const way of kinds[scanned % kinds.length] ?? [])
+        assert.deepEqual(await probe(each, way), { status: 200, location: undefined });
+      scanned += 1;
+      link = each;
+    }
+  }
+  assert.equal(scanned, 1_000);
+  assert.equal(used.length, before);
+  const page = await open(link);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.waitForURL(`${app}/home`);
+  assert.equal(used.length, before + 1);
+});
+
+test('a scanner’s browser that waits a minute on the page goes nowhere', async () => {
+  const before = used.length;
+  const link = await newLink();
+  const page = await (await newVisitor(browser)).newPage();
+  await page.clock.install();
+  await page.goto(link);
+  const asked: string[] = [];
+  page.on('request', (each) => asked.push(each.url()));
+  await page.mouse.wheel(0, 2_000);
+  await page.clock.runFor(60_000);
+  assert.equal(page.url(), link);
+  assert.deepEqual(asked, []);
   assert.equal(used.length, before);
 });
 

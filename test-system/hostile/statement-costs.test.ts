@@ -56,7 +56,7 @@ type Kysely = Database['kysely'];
  * Enough that indexes have more than one page, and ten times as many take several batches: work that each batch does for all that
  * are left shows.
  */
-const fewMessages = 400;
+const fewMessages = 500;
 const factor = 10;
 /** Of rows and buffers: an index with ten times the entries can have a level more. */
 const maxFactor = 12;

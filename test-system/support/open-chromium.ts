@@ -117,6 +117,10 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
 
 /** Waits until nothing changes its color any more: what is fading in has too little contrast. */
 export async function finishTransitions(page: Page): Promise<void> {
+  // A change of the scheme begins its transitions with the next frame.
+  await page.evaluate(
+    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+  );
   await page.evaluate(
     'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))',
   );

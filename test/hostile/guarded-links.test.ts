@@ -2,12 +2,28 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressesIn } from '../support/feedback-shop.ts';
 import { readInbox } from '../support/inbox-client.ts';
+import { OtlpCollector } from '../support/otlp-collector.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { sendRequest } from '../support/send-request.ts';
+import { metricsHeaders } from '../support/service-tokens.ts';
 import { getToken, openShop, publishShopTemplate } from '../support/shop.ts';
 import { openTestShop } from '../support/test-shop.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
-const world = await openTestShop();
+const collector = await OtlpCollector.open();
+const log: string[] = [];
+const world = await openTestShop({
+  environment: {
+    LOG_LEVEL: 'debug',
+    LOG_MESSAGES: '1',
+    LOG_ACCESS: '1',
+    LOG_AUDIT: '1',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    WEBHOOK_NETWORKS: '127.0.0.0/8',
+  },
+  logTo: (line) => log.push(line),
+});
 const { database, owner, path, shop, client, service } = world;
 const target = 'https://auth.shop.test/reset?token=SECRET-TARGET';
 const html = '<a href="{{Reset URL}}">Reset</a>';
@@ -132,7 +148,7 @@ test('ASVS 4.0.3 6.1.1: no table has the target of a message, before it is sent 
   await send();
   const { rows: tables } = await database.pool.query<{ name: string }>(
     `select quote_ident(relname) as name from pg_class
-     where relkind in ('r', 'm') and relnamespace = current_schema()::regnamespace`,
+     where relkind in ('r', 'p', 'm') and not relispartition and relnamespace = current_schema()::regnamespace`,
   );
   assert.ok(tables.length > 50, String(tables.length));
   for (const { name } of tables) {
@@ -149,6 +165,71 @@ test('ASVS 4.0.3 6.1.1: no table has the target of a message, before it is sent 
   assert.match(rows[0]?.value ?? '', /^[A-Za-z0-9_-]{100,}$/);
   const { body: shown } = await owner.get(`${path}/messages?limit=5`);
   assert.doesNotMatch(JSON.stringify(shown), /SECRET-TARGET|\/g\//);
+});
+
+test('ASVS 4.0.3 7.1.1, 8.3.4: no log, trace, metric, export, search or webhook has the target', async () => {
+  const receiver = await WebhookReceiver.open();
+  const kinds = ['delivered', 'link-confirmed', 'link-scanned'];
+  const hook = await owner.post(`${path}/webhooks`, { url: receiver.url, kinds });
+  assert.equal(hook.status, 201, hook.text);
+  const { id, to, token } = await send();
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const link = `${service.url}/g/${token}`;
+  assert.equal((await sendRequest(link, { headers: { traceparent } })).status, 200);
+  const pressed = await press(token);
+  assert.equal(pressed.headers.get('location'), target);
+  const refused = await client.send({
+    template: 'reset',
+    body: bodyWith({ content: { personalizationDataMap: { 'Reset URL': `x${target}` } } }),
+  });
+  assert.equal(refused.status, 400);
+  const types = await waitFor('the webhooks', () => {
+    const sent = receiver.received.filter(({ text }) => text.includes(id));
+    return sent.length >= kinds.length && sent.map(({ body }) => body.type);
+  });
+  assert.deepEqual(
+    types.toSorted(),
+    kinds.map((kind) => `message.${kind}`),
+  );
+  await waitFor('the spans', () => collector.text.includes(id));
+  await waitFor('the lines', () => log.some((line) => line.includes(id)));
+
+  const webhook = `${path}/webhooks/${hook.body.id}`;
+  const shown = await Promise.all(
+    [
+      '/messages-export',
+      `/messages?search=${id}`,
+      `/messages/${id}`,
+      `/people/${to}`,
+      '/audit-export',
+      '/suppressions-export',
+      '/reports-export?group=template&from=2026-01-01T00:00:00Z&until=2026-12-31T00:00:00Z',
+      '/events',
+    ].map((part) => owner.get(`${path}${part}`)),
+  );
+  const deliveries = await owner.get(`${webhook}/deliveries`);
+  const { items } = deliveries.body as { items: { eventId: string }[] };
+  const details = await Promise.all(
+    items.map(({ eventId }) => owner.get(`${webhook}/deliveries/${eventId}`)),
+  );
+  const metrics = await sendRequest(`${service.url}/metrics`, { headers: metricsHeaders });
+  const answers = [...shown, deliveries, ...details, metrics];
+  for (const { status, text } of answers) assert.equal(status, 200, text);
+  // What was looked at has the message.
+  for (const { text } of shown.slice(0, 4)) assert.ok(text.includes(id), text.slice(0, 300));
+  const found = await owner.get(`${path}/messages?search=SECRET-TARGET`);
+  assert.deepEqual(found.body.items, []);
+
+  const texts = [
+    ...[...answers, refused].map(({ text }) => text),
+    ...receiver.received.map(({ text }) => text),
+    ...log,
+    collector.text,
+  ];
+  for (const text of texts) assert.doesNotMatch(text, /SECRET-TARGET|auth\.shop\.test/);
+  // Whoever has the link can use it.
+  const open = texts.filter((text) => text.includes(token));
+  assert.deepEqual(open, []);
 });
 
 test('ASVS 4.0.3 8.3.2: the erasure of a person ends their links', async () => {

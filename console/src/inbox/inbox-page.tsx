@@ -23,7 +23,9 @@ import { useMailKeys } from './use-mail-keys.ts';
 /** What an account sent while mail is captured. */
 export function InboxPage() {
   const inbox = useInbox(useMay()('inbox:write'));
-  return <Mails inbox={inbox} mails={useMails(inbox)} />;
+  const { data: me } = useMe();
+  const hint = text(me?.inbox === false ? 'inbox.testHint' : 'inbox.hint');
+  return <Mails inbox={inbox} mails={useMails(inbox)} hint={hint} />;
 }
 
 /** All captured mail, for operators and browsers that opened a one-time link; it needs no account. */
@@ -44,7 +46,7 @@ export function ServerInboxPage() {
         <SchemeToggle />
       </header>
       <main id="main" tabIndex={-1} className="main">
-        <Mails inbox={inbox} mails={mails} />
+        <Mails inbox={inbox} mails={mails} hint={text('inbox.allHint')} />
       </main>
       <Notices />
     </>
@@ -54,12 +56,12 @@ export function ServerInboxPage() {
 interface MailsProps {
   inbox: Inbox;
   mails: ReturnType<typeof useMails>;
+  hint: string;
 }
 
 /** The list, and beside it the open mail; on narrow screens, one of both. */
-function Mails({ inbox, mails }: MailsProps) {
+function Mails({ inbox, mails, hint }: MailsProps) {
   const { isOfAccount, filters, show } = inbox;
-  const { data: me } = useMe();
   const { mail, search = '' } = filters;
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(search);
@@ -83,7 +85,6 @@ function Mails({ inbox, mails }: MailsProps) {
   }, [mail]);
 
   const title = text(isOfAccount ? 'inbox.title' : 'inbox.all');
-  const accountHint = me?.inbox === false ? 'inbox.testHint' : 'inbox.hint';
   const count = `${mails.items.length}${mails.hasNextPage ? '+' : ''}`;
   useEffect(() => {
     document.title = `${title} (${count}) · Signalpost`;
@@ -92,7 +93,7 @@ function Mails({ inbox, mails }: MailsProps) {
   return (
     <div className="inbox">
       <div className="inbox-areas" data-open={mail !== undefined}>
-        <PageHeading title={title} hint={text(isOfAccount ? accountHint : 'inbox.allHint')}>
+        <PageHeading title={title} hint={hint}>
           {inbox.canDelete && mails.items.length > 0 && (
             <RemoveButton
               title={text('inbox.empty')}

@@ -1,12 +1,7 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  type KeyObject,
-  timingSafeEqual,
-} from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { PurposeKeys } from './purpose-keys.ts';
 
+const cipherName = 'aes-256-ctr';
 const ivBytes = 16;
 
 /**
@@ -26,9 +21,9 @@ export class SealedTokens {
   }
 
   make(content: Buffer): string {
-    const iv = hash(this.#hashKeys.current, content);
-    const cipher = createCipheriv('aes-256-ctr', this.#cipherKeys.current, iv);
-    return Buffer.concat([iv, cipher.update(content), cipher.final()]).toString('base64url');
+    const iv = this.#hashKeys.sign(content).subarray(0, ivBytes);
+    const encrypted = createCipheriv(cipherName, this.#cipherKeys.current, iv).update(content);
+    return Buffer.concat([iv, encrypted]).toString('base64url');
   }
 
   /** A token's bytes; undefined if it wasn't made here. Safe for untrusted input. */
@@ -37,24 +32,9 @@ export class SealedTokens {
     const bytes = Buffer.from(token, 'base64url');
     // Other texts for the same bytes aren't tokens.
     if (bytes.length <= ivBytes || bytes.toString('base64url') !== token) return undefined;
-    return this.#decrypt(bytes.subarray(0, ivBytes), bytes.subarray(ivBytes));
+    const iv = bytes.subarray(0, ivBytes);
+    return [this.#cipherKeys.current, ...this.#cipherKeys.others]
+      .map((key) => createDecipheriv(cipherName, key, iv).update(bytes.subarray(ivBytes)))
+      .find((content) => this.#hashKeys.verify(content, iv, ivBytes));
   }
-
-  /** Both lists are in the same order, so the keys of one master key have the same index. */
-  #decrypt(iv: Buffer, encrypted: Buffer): Buffer | undefined {
-    const hashKeys = [this.#hashKeys.current, ...this.#hashKeys.others];
-    const cipherKeys = [this.#cipherKeys.current, ...this.#cipherKeys.others];
-    for (const [index, hashKey] of hashKeys.entries()) {
-      const cipherKey = cipherKeys[index];
-      if (cipherKey === undefined) return undefined;
-      const decipher = createDecipheriv('aes-256-ctr', cipherKey, iv);
-      const content = Buffer.concat([decipher.update(encrypted), decipher.final()]);
-      if (timingSafeEqual(hash(hashKey, content), iv)) return content;
-    }
-    return undefined;
-  }
-}
-
-function hash(key: KeyObject, content: Buffer): Buffer {
-  return createHmac('sha256', key).update(content).digest().subarray(0, ivBytes);
 }

@@ -55,15 +55,11 @@ export class GuardedLinks {
     locales: readonly (string | undefined)[],
     values: GivenValues,
   ): GuardedContent {
-    return replaceTexts(values, Object.keys(guards), (target, field) =>
-      this.#make({
-        ...message,
-        field,
-        days: guards[field] ?? 0,
-        locales: locales.filter((locale) => locale !== undefined).join(','),
-        target: asciiTarget(target),
-      }),
-    );
+    const ranges = locales.join(',');
+    return replaceTexts(values, Object.keys(guards), (target, field) => {
+      const days = guards[field] ?? 0;
+      return this.#make({ ...message, field, days, locales: ranges, target: asciiTarget(target) });
+    });
   }
 
   /** The values of a message that is sent anew: its links are that message's. */
@@ -93,9 +89,8 @@ export class GuardedLinks {
     const content = this.#tokens.read(token);
     if (content === undefined) return undefined;
     const reader = new ByteReader(content);
-    const message = readMessage(reader);
     return {
-      ...message,
+      ...readMessage(reader),
       field: reader.text(),
       days: reader.number(),
       locales: reader.text(),

@@ -7,9 +7,6 @@ export const maxGuardDays = 90;
 /** Characters of a target as browsers send it; many mail programs truncate a link that is longer than the one made of it. */
 export const maxTargetLength = 1_500;
 
-/** The target of samples and test messages without a value. */
-export const exampleTarget = 'https://example.com/confirm';
-
 /** What a guarded value must be, for error messages. */
 export const targetReason = `must be an http or https URL without a user name or password, of at most ${maxTargetLength} characters`;
 
@@ -28,11 +25,9 @@ export function isSecretField(settings: FieldSettings): boolean {
 export function withImpliedSecrets(
   fields: Readonly<Record<string, FieldSettings>>,
 ): Readonly<Record<string, FieldSettings>> {
-  const implied = Object.entries(fields).map(([name, field]): [string, FieldSettings] => [
-    name,
-    isSecretField(field) ? { ...field, secret: true } : field,
-  ]);
-  return Object.fromEntries(implied);
+  const implied = (field: FieldSettings): FieldSettings =>
+    isSecretField(field) ? { ...field, secret: true } : field;
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, implied(field)]));
 }
 
 /** The days of all guarded fields by name; undefined: there are none. */

@@ -186,7 +186,7 @@ async function listSuppressed(
 /** Seconds since the epoch, with microseconds, of a time as PostgreSQL writes it. */
 function writePlace(createdText: string): string {
   const [, whole = '', micros = '', zone = ''] =
-    /^(.*:\d\d)(?:\.(\d+))?([+-].*)$/.exec(createdText) ?? [];
+    /^(.{16}:\d\d)(?:\.(\d{1,6}))?([+-][\d:]{2,8})$/.exec(createdText) ?? [];
   return `${Date.parse(`${whole}${zone}`) / 1_000}.${micros.padEnd(6, '0')}`;
 }
 

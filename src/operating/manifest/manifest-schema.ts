@@ -2,13 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { roles, secondFactorRules, signInRules } from '../../accounts/account/account.ts';
 import { givenSettings } from '../../accounts/account/account-settings.ts';
 import { maxPasswordLength } from '../../accounts/account/hash-password.ts';
-import {
-  NamedObject,
-  Nullable,
-  StrictObject,
-  strict,
-  Whole,
-} from '../../base/values/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject, strict } from '../../base/values/common-schemas.ts';
 import { type FieldValue, structureSchemas } from '../../content/template/field-value.ts';
 import { maxGuardDays } from '../../content/template/guarded-field.ts';
 import { maxLocaleLength } from '../../content/template/locale.ts';
@@ -191,29 +185,22 @@ function fieldsOf(depth: number): TSchema {
   });
 }
 
+const GuardDays = Type.Integer({
+  description: 'How many days the links work. Default: 7.',
+  minimum: 1,
+  maximum: maxGuardDays,
+});
+
 const FieldSchema = StrictObject({
   ...itemFieldProperties(MAX_FIELD_DEPTH),
   secret: Flag(
     'Values are masked, and erased once the message is final. Links that contain them are never tracked.',
   ),
   guard: Type.Optional(
-    Type.Union(
-      [
-        Type.Boolean(),
-        StrictObject({
-          days: Type.Optional(
-            Whole('How many days the links work. Default: 7.', {
-              minimum: 1,
-              maximum: maxGuardDays,
-            }),
-          ),
-        }),
-      ],
-      {
-        description:
-          'Values are one-time links: the message has a link to a page of this service instead, whose button leads on, so mail scanners can’t use them up. Implies `secret`.',
-      },
-    ),
+    Type.Union([Type.Boolean(), StrictObject({ days: Type.Optional(GuardDays) })], {
+      description:
+        'Values are one-time links: the message has a link to a page of this service instead, whose button leads on, so mail scanners can’t use them up. Implies `secret`.',
+    }),
   ),
 });
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Html, html } from '../../base/values/html.ts';
+import { pickReaderLanguage } from '../../base/values/reader-language.ts';
 import { brandColors, brandRadii } from '../../host/brand/tokens.ts';
 import { type GuardedLinkPage, guardedLinkTexts } from './guarded-link-texts.ts';
 
@@ -36,8 +37,8 @@ export function guardedLinkPolicy(page: GuardedLinkPage): string {
 
 /** What a page shows. */
 export interface PageFacts {
-  /** As for `guardedLinkTexts`. */
-  readonly locale: string;
+  /** The first that has texts is the language (BCP 47), separated by commas as in Accept-Language. */
+  readonly locales: string;
   /** The name of the account that sent the message. */
   readonly account?: string | undefined;
   /** Of the link's target. */
@@ -45,16 +46,14 @@ export interface PageFacts {
 }
 
 /** A page for the reader of a message, without scripts. It posts to its own URL. */
-export function guardedLinkPage(
-  page: GuardedLinkPage,
-  { locale, account = '', host = '' }: PageFacts,
-): string {
-  const { language, texts } = guardedLinkTexts(locale);
+export function guardedLinkPage(page: GuardedLinkPage, facts: PageFacts): string {
+  const { locales, account = '', host = '' } = facts;
+  const language = pickReaderLanguage(locales);
+  const { again, button, unasked, ...texts } = guardedLinkTexts[language];
   const fill = (text: string): string =>
     text.replaceAll(/\{(host|account)\}/g, (_, name) => (name === 'host' ? host : account));
+  const title = fill(texts[page]);
   const sender = account && html`<p class="sender">${account}</p>\n`;
-  const { again, button, unasked } = texts;
-  const [title, text = again] = texts[page];
   const form = html`<form method="post"><input type="hidden" name="${buttonField}" value="1"><button>${button}</button></form>
 <p class="soft">${unasked}</p>\n`;
   return html`<!doctype html>
@@ -64,13 +63,13 @@ export function guardedLinkPage(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
 <meta name="referrer" content="no-referrer">
-<title>${fill(title)}</title>
+<title>${title}</title>
 <style>${new Html(styles)}</style>
 </head>
 <body>
 <main>
-${sender}<h1>${fill(title)}</h1>
-<p>${fill(text)}</p>
+${sender}<h1>${title}</h1>
+<p>${fill(texts[`${page}Text`] ?? again)}</p>
 ${page === 'open' ? form : undefined}</main>
 </body>
 </html>

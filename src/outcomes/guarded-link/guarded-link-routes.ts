@@ -4,11 +4,7 @@ import type { Database } from '../../base/database/open-database.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
-import {
-  type GuardedLink,
-  type GuardedLinks,
-  guardedLinkPath,
-} from '../../content/message/guarded-link.ts';
+import { type GuardedLinks, guardedLinkPath } from '../../content/message/guarded-link.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import { classifyRequest } from '../tracking/click-routes.ts';
 import {
@@ -17,11 +13,11 @@ import {
   guardedLinkPolicy,
   type PageFacts,
 } from './guarded-link-page.ts';
-import { type GuardedLinkState, visitGuardedLink } from './guarded-link-store.ts';
+import { visitGuardedLink } from './guarded-link-store.ts';
 import type { GuardedLinkPage } from './guarded-link-texts.ts';
 
 export interface GuardedLinkRouteDependencies {
-  readonly links: GuardedLinks;
+  readonly guardedLinks: GuardedLinks;
   readonly database: Pick<Database, 'kysely'>;
   readonly findAccount: (accountId: AccountId) => MaybePromise<Account | undefined>;
   readonly log: Log;
@@ -41,44 +37,34 @@ const statuses: Readonly<Record<GuardedLinkPage, number>> = {
  */
 export function registerGuardedLinkRoutes(
   http: Http,
-  dependencies: GuardedLinkRouteDependencies,
+  { guardedLinks, database, findAccount, log }: GuardedLinkRouteDependencies,
 ): void {
-  const { links, database, findAccount, log } = dependencies;
-
   async function visit(
-    request: FastifyRequest,
+    request: FastifyRequest<{ Params: { token: string } }>,
     reply: FastifyReply,
-    token: string,
-    pressed: boolean,
   ): Promise<FastifyReply> {
-    const link = links.read(token);
-    const accepted = String(request.headers['accept-language'] ?? '');
-    if (link === undefined) return show(reply, 'incomplete', { locale: accepted });
-    const locale = `${link.locales},${accepted}`;
-    let account: Account | undefined;
-    let state: GuardedLinkState;
+    const link = guardedLinks.read(request.params.token);
+    const accepted = request.headers['accept-language'] ?? '';
+    if (link === undefined) return show(reply, 'incomplete', { locales: accepted });
+    const isPressed = new URLSearchParams(String(request.body)).has(buttonField);
+    const kind = isPressed ? 'link-confirmed' : 'link-scanned';
+    const reader = classifyRequest(request, 'clicked');
+    const locales = `${link.locales},${accepted}`;
     try {
-      account = await findAccount(link.accountId);
-      state = await readState(request, link, account, pressed);
+      const account = await findAccount(link.accountId);
+      // The links of a suspended account, which may be an impostor's, don't work until the suspension ends.
+      const isActive = account?.suspended === false;
+      const state = isActive
+        ? await visitGuardedLink(database.kysely, link, kind, reader)
+        : 'ended';
+      if (state === 'open' && isPressed)
+        return reply.code(303).headers(privateHeaders).header('location', link.target).send();
+      const { host } = new URL(link.target);
+      return show(reply, state, { locales, account: account?.name, host });
     } catch (error) {
       log.warn({ err: error }, 'could not read the state of a guarded link');
-      return show(reply.header('retry-after', 60), 'unavailable', { locale });
+      return show(reply.header('retry-after', 60), 'unavailable', { locales });
     }
-    if (state === 'open' && pressed)
-      return reply.code(303).headers(privateHeaders).header('location', link.target).send();
-    return show(reply, state, { locale, account: account?.name, host: new URL(link.target).host });
-  }
-
-  /** The links of a suspended account, which may be an impostor's, don't work until the suspension ends. */
-  async function readState(
-    request: FastifyRequest,
-    link: GuardedLink,
-    account: Account | undefined,
-    pressed: boolean,
-  ): Promise<GuardedLinkState> {
-    if (account === undefined || account.suspended) return 'ended';
-    const kind = pressed ? 'link-confirmed' : 'link-scanned';
-    return visitGuardedLink(database.kysely, link, kind, classifyRequest(request, 'clicked'));
   }
 
   http.register(async (scope) => {
@@ -87,18 +73,8 @@ export function registerGuardedLinkRoutes(
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     );
-    const path = `${guardedLinkPath}:token` as const;
-    scope.get<{ Params: { token: string } }>(path, (request, reply) =>
-      visit(request, reply, request.params.token, false),
-    );
-    scope.post<{ Params: { token: string } }>(path, (request, reply) =>
-      visit(
-        request,
-        reply,
-        request.params.token,
-        new URLSearchParams(String(request.body)).has(buttonField),
-      ),
-    );
+    scope.get(`${guardedLinkPath}:token`, visit);
+    scope.post(`${guardedLinkPath}:token`, visit);
   });
 }
 

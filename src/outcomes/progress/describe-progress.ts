@@ -1,15 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { Flag, Text, Time } from '../../base/values/common-schemas.ts';
+import type { ReaderLanguage } from '../../base/values/reader-language.ts';
 import type { PermanentCause, TemporaryCause } from '../../sending/delivery/reply-rules.ts';
 import type { FaultKind } from '../../sending/delivery/transport.ts';
 import type { StatusTarget } from '../../sending/submission/status-link.ts';
 import type { StoredProgress } from './progress-store.ts';
-import {
-  type ProgressLanguage,
-  type ProgressState,
-  progressStates,
-  progressText,
-} from './progress-texts.ts';
+import { type ProgressState, progressStates, progressText } from './progress-texts.ts';
 
 /** What a status link shows. */
 export const ProgressSchema = Type.Object(
@@ -62,7 +58,7 @@ export function describeProgress(
   { isPrivate, acceptedAt, resendAfterSeconds }: StatusTarget,
   stored: StoredProgress | undefined,
   delivered: DeliveredState,
-  language: ProgressLanguage,
+  language: ReaderLanguage,
 ): Progress | undefined {
   const isHidden = isPrivate && stored?.kind !== 'delivered';
   const shown: Partial<StoredProgress> | undefined = isHidden ? {} : stored;

@@ -3,6 +3,7 @@ import type { Database } from '../../base/database/open-database.ts';
 import { Limiter } from '../../base/fairness/limiter.ts';
 import { policies } from '../../base/fairness/policies.ts';
 import { newId } from '../../base/values/ids.ts';
+import { pickReaderLanguage } from '../../base/values/reader-language.ts';
 import { timeOfId } from '../../base/values/uuid7.ts';
 import { answerFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
@@ -11,7 +12,7 @@ import { withTimeout } from '../../sending/submission/with-timeout.ts';
 import { RateLimit } from '../bounce/rate-limit.ts';
 import { type DeliveredState, describeProgress, type Progress } from './describe-progress.ts';
 import type { StoredProgress } from './progress-store.ts';
-import { pickProgressLanguage, progressText } from './progress-texts.ts';
+import { progressText } from './progress-texts.ts';
 import { ProgressWatch } from './progress-watch.ts';
 
 export interface ProgressRouteDependencies {
@@ -75,7 +76,7 @@ export function registerProgressRoutes(
       if (target === undefined) return reply.callNotFound();
       if (!ofLink.consume(token, now())) return refuse();
       const { accept = '', 'accept-language': languages, 'last-event-id': last } = request.headers;
-      const language = pickProgressLanguage(`${request.query.lang},${languages}`);
+      const language = pickReaderLanguage(`${request.query.lang},${languages}`);
       const expired: Progress = {
         state: 'expired',
         text: progressText('expired', language),

@@ -1,3 +1,5 @@
+import type { ReaderLanguage } from '../../base/values/reader-language.ts';
+
 /**
  * A sentence for each state, for strangers: none says whether somebody has an account. `{provider}` is the domain of the recipient.
  */
@@ -76,21 +78,10 @@ export type ProgressState = keyof (typeof texts)['en'];
 
 export const progressStates = Object.keys(texts.en) as readonly ProgressState[];
 
-export type ProgressLanguage = keyof typeof texts;
-
-/**
- * The first language that has texts, otherwise English.
- * @param preferences in the form of Accept-Language (RFC 9110 section 12.5.4), whose order counts
- */
-export function pickProgressLanguage(preferences: string): ProgressLanguage {
-  const found = /(?:^|,) ?(en|de|fr|es)(?![a-z])/.exec(preferences.toLowerCase())?.[1];
-  return (found as ProgressLanguage | undefined) ?? 'en';
-}
-
 /** The sentence for the person who waits. @param provider unknown once personal data is erased */
 export function progressText(
   state: ProgressState,
-  language: ProgressLanguage,
+  language: ReaderLanguage,
   provider?: string | null,
 ): string {
   const shown = state === 'delivered' && !provider ? 'sent' : state;

@@ -72,24 +72,21 @@ export function createCheckDue({ database, senders, templates }: DueFacts): Chec
     if (published === undefined)
       return { version: accepted, kept: 'the template isn’t published any more' };
     if (published.version === accepted) return { version: accepted, kept: undefined };
+    const keep = (reason: string) => {
+      const kept = `version ${published.version} ${reason}`.slice(0, 1_000);
+      return { version: accepted, kept };
+    };
     const { guards = {} } = published.template.compiled;
     const unguarded = content.guarded?.find((name) => !Object.hasOwn(guards, name));
     // Its value is sealed, and only a version that guards it is sure to use it as a link.
-    if (unguarded !== undefined)
-      return {
-        version: accepted,
-        kept: `version ${published.version} doesn’t guard ${unguarded}`.slice(0, 1_000),
-      };
+    if (unguarded !== undefined) return keep(`doesn’t guard ${unguarded}`);
     const missing = missingFields(published.template.compiled, content.values, {
       subjectLine: overrideOf(content.subjectLine),
       previewText: overrideOf(content.previewText),
     });
     if (missing.length === 0) return { version: published.version, kept: undefined };
     const names = missing.slice(0, 20).join(', ');
-    return {
-      version: accepted,
-      kept: `version ${published.version} lacks values for: ${names}`.slice(0, 1_000),
-    };
+    return keep(`lacks values for: ${names}`);
   }
 
   return async (message, content) => {

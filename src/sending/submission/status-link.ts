@@ -1,7 +1,8 @@
 import type { MasterKey } from '../../base/secrets/master-key.ts';
-import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
-import { type AccountId, type MessageId, parseAccountId } from '../../base/values/ids.ts';
-import { formatUuid, timeOfId } from '../../base/values/uuid7.ts';
+import { SignedTokens } from '../../base/secrets/signed-tokens.ts';
+import { ByteReader, ByteWriter } from '../../base/values/byte-fields.ts';
+import type { AccountId, MessageId } from '../../base/values/ids.ts';
+import { timeOfId } from '../../base/values/uuid7.ts';
 
 /** Seconds after the accept for which a status link works. */
 export const statusSeconds = 900;
@@ -46,23 +47,17 @@ export interface StatusTarget extends StatusRequest {
   readonly expiresAt: Date;
 }
 
-const macBytes = 16;
-const idBytes = 16;
-const flagBytes = 2;
-/** Above the bits of the seconds. */
-const privateBit = 1 << 15;
-
 /**
- * Links to the progress of one message, for the person who waits for it. A token is signed with HMAC-SHA256, truncated to 128 bits
- * (RFC 2104 section 5). Its time is that of the message ID, so a replayed request gets the same link.
+ * Links to the progress of one message, for the person who waits for it. The time of a token is that of the message ID, so a
+ * replayed request gets the same link.
  */
 export class StatusLinks {
-  readonly #keys: PurposeKeys;
+  readonly #tokens: SignedTokens;
   readonly #publicUrl: () => string;
 
   /** @param publicUrl without a trailing slash */
   constructor(key: MasterKey, publicUrl: () => string) {
-    this.#keys = key.keysFor('status link');
+    this.#tokens = new SignedTokens(key.keysFor('status link'));
     this.#publicUrl = publicUrl;
   }
 
@@ -70,31 +65,24 @@ export class StatusLinks {
   for(accountId: AccountId, request: StatusRequest | undefined): StatusLink | undefined {
     if (request === undefined) return undefined;
     const { isPrivate, resendAfterSeconds } = request;
-    const flags = Buffer.alloc(flagBytes);
-    flags.writeUInt16BE((isPrivate ? privateBit : 0) | resendAfterSeconds);
     const urlOf = (messageId: MessageId): string => {
-      const id = Buffer.from(messageId.replaceAll('-', ''), 'hex');
-      const content = Buffer.concat([id, flags, Buffer.from(accountId)]);
-      const mac = this.#keys.sign(content).subarray(0, macBytes);
-      const token = Buffer.concat([mac, content]).toString('base64url');
-      return `${this.#publicUrl()}/status/${token}`;
+      const content = new ByteWriter().uuid(messageId).text(accountId);
+      content.number(resendAfterSeconds * 2 + Number(isPrivate));
+      return `${this.#publicUrl()}/status/${this.#tokens.make(content.finish())}`;
     };
     return { isPrivate, urlOf };
   }
 
   /** A token's data, also after its time; undefined if it wasn't made here. Safe for untrusted input. */
   read(token: string): StatusTarget | undefined {
-    const bytes = Buffer.from(token, 'base64url');
-    const content = bytes.subarray(macBytes);
-    const isSigned = this.#keys.verify(content, bytes.subarray(0, macBytes), macBytes);
-    // Another spelling of the same bytes would count as another token.
-    if (!isSigned || bytes.toString('base64url') !== token) return undefined;
-    const accountId = parseAccountId(content.toString('latin1', idBytes + flagBytes));
-    if (accountId === undefined) return undefined;
-    const messageId = formatUuid(content.subarray(0, idBytes)) as MessageId;
-    const flags = content.readUInt16BE(idBytes);
-    const isPrivate = (flags & privateBit) !== 0;
-    const resendAfterSeconds = flags & ~privateBit;
+    const content = this.#tokens.read(token);
+    if (content === undefined) return undefined;
+    const reader = new ByteReader(content);
+    const messageId = reader.uuid() as MessageId;
+    const accountId = reader.text() as AccountId;
+    const options = reader.number();
+    const isPrivate = options % 2 === 1;
+    const resendAfterSeconds = options >> 1;
     const acceptedAt = timeOfId(messageId);
     const expiresAt = new Date(acceptedAt.getTime() + statusSeconds * 1_000);
     return { accountId, messageId, isPrivate, resendAfterSeconds, acceptedAt, expiresAt };

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { addKey } from '../../support/api-key.ts';
 import { addressesIn } from '../../support/feedback-shop.ts';
 import { readInbox } from '../../support/inbox-client.ts';
-import { bodyWith } from '../../support/send-client.ts';
+import { bodyWith, SendClient } from '../../support/send-client.ts';
 import { sendRequest } from '../../support/send-request.ts';
 import { openTestShop } from '../../support/test-shop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const { database, owner, path, client, service } = await openTestShop();
+const { database, owner, path, client, service, shop } = await openTestShop();
 const template = `${path}/templates/reset`;
 const target = 'https://auth.shop.test/reset?token=1';
 const content = (fields: object) => ({
@@ -133,4 +134,20 @@ test('a message that is sent again has links of its own', async () => {
     const { body } = await owner.get(`${path}/messages/${id}`);
     return body.state === 'canceled';
   });
+});
+
+test('the link of a resent test message works', async () => {
+  const tests = new SendClient(service, await addKey(database, shop.id, { mode: 'test' }), shop.id);
+  const content = { personalizationDataMap: { 'Reset URL': target } };
+  const envelope = { toAddress: 'tested@people.test' };
+  const id = await tests.accept({ template: 'reset', body: bodyWith({ envelope, content }) });
+  const resent = await owner.post(`${path}/messages/${id}/resend`, {});
+  assert.equal(resent.status, 201, resent.text);
+  const { rows } = await database.pool.query<{ value: string }>(
+    `select content -> 'values' ->> 'Reset URL' as value from message where id = any ($1)`,
+    [[id, resent.body.messageId]],
+  );
+  assert.equal(rows.length, 2);
+  for (const { value } of rows)
+    assert.equal((await press(`${service.url}/g/${value}`)).headers.get('location'), target);
 });

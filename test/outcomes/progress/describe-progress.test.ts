@@ -2,17 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccountId, MessageId } from '../../../src/base/values/ids.ts';
 import {
+  pickReaderLanguage,
+  type ReaderLanguage,
+} from '../../../src/base/values/reader-language.ts';
+import {
   type DeliveredState,
   deliveredState,
   describeProgress,
 } from '../../../src/outcomes/progress/describe-progress.ts';
 import type { StoredProgress } from '../../../src/outcomes/progress/progress-store.ts';
-import {
-  type ProgressLanguage,
-  pickProgressLanguage,
-  progressStates,
-  progressText,
-} from '../../../src/outcomes/progress/progress-texts.ts';
+import { progressStates, progressText } from '../../../src/outcomes/progress/progress-texts.ts';
 import type { StatusTarget } from '../../../src/sending/submission/status-link.ts';
 
 const acceptedAt = new Date('2026-11-30T12:00:00Z');
@@ -161,7 +160,7 @@ test('a message that is gone has no progress', () => {
 
 test('every state has its own sentence in each language, which says nothing about accounts', () => {
   const account = /account|registered|konto|registriert|compte|inscrit|cuenta|registrad/i;
-  for (const language of ['en', 'de', 'fr', 'es'] satisfies ProgressLanguage[]) {
+  for (const language of ['en', 'de', 'fr', 'es'] satisfies ReaderLanguage[]) {
     const texts = progressStates.map((state) => progressText(state, language, 'people.test'));
     assert.equal(new Set(texts).size, progressStates.length, language);
     for (const text of texts) {
@@ -173,10 +172,10 @@ test('every state has its own sentence in each language, which says nothing abou
 });
 
 test('the first language with texts is chosen', () => {
-  assert.equal(pickProgressLanguage('de'), 'de');
-  assert.equal(pickProgressLanguage('fr-CA;q=0.8, de'), 'fr');
-  assert.equal(pickProgressLanguage(',it, es-MX'), 'es');
-  assert.equal(pickProgressLanguage('den,*'), 'en');
-  assert.equal(pickProgressLanguage('constructor'), 'en');
-  assert.equal(pickProgressLanguage(''), 'en');
+  assert.equal(pickReaderLanguage('de'), 'de');
+  assert.equal(pickReaderLanguage('fr-CA;q=0.8, de'), 'fr');
+  assert.equal(pickReaderLanguage(',it, es-MX'), 'es');
+  assert.equal(pickReaderLanguage('den,*'), 'en');
+  assert.equal(pickReaderLanguage('constructor'), 'en');
+  assert.equal(pickReaderLanguage(''), 'en');
 });

@@ -207,6 +207,7 @@ export const resendMessage = defineOperation({
     // A test message stays one, whoever resends it: it was sent without a verified sender.
     const isTest = right.isTest || isTestClass(message.retention_days);
     const caller = { account, clientId, isTest };
+    const retentionDays = retentionDaysOf(caller);
     const { content } = message;
     if (content?.erased !== undefined)
       throw conflict(`This message can’t be resent, because ${namesOf(content.erased)} erased`);
@@ -232,7 +233,7 @@ export const resendMessage = defineOperation({
     await acceptManually(call, event, {
       accountId: account.id,
       id,
-      retentionDays: retentionDaysOf(caller),
+      retentionDays,
       templateId,
       templateVersion: version.version,
       transactional: message.transactional,
@@ -251,7 +252,7 @@ export const resendMessage = defineOperation({
         ...withoutSchedule(resent),
         ...(hasAllValues(content) &&
           call.dependencies.guardedLinks.sealAgain(
-            { accountId: account.id, messageId: id, retentionDays: account.retentionDays },
+            { accountId: account.id, messageId: id, retentionDays },
             content,
           )),
         ...ownReplyAddress(call.dependencies, content, account.id, id),

@@ -17,12 +17,7 @@ import {
   isRecord,
   recordsOf,
 } from '../../../content/template/field-value.ts';
-import {
-  exampleTarget,
-  guardsOf,
-  isGuardable,
-  targetReason,
-} from '../../../content/template/guarded-field.ts';
+import { guardsOf, isGuardable, targetReason } from '../../../content/template/guarded-field.ts';
 import { findUnreadable } from '../../../content/template/template-fields.ts';
 import type { ItemFieldSettings } from '../../../content/template/template-source.ts';
 import { invalidField } from '../answer/problem.ts';
@@ -41,6 +36,9 @@ const sampleItems = 2;
 const maxFilled = 1024 * 1024;
 const itemCost = 100;
 const fieldCost = 20;
+
+/** The target of guarded links in samples and test messages. */
+const exampleTarget = 'https://example.com/confirm';
 
 type Settings = Readonly<Record<string, ItemFieldSettings>>;
 

@@ -184,6 +184,7 @@ export const webhookRoutes = resourceRoutes({
   put: {
     id: 'putWebhook',
     summary: 'Update a webhook',
+    description: 'An omitted format stays as it is, and so do omitted credentials with their URL.',
     body: WebhookSettings,
     async write(call) {
       const settings = await readSettings(call);
