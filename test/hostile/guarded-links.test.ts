@@ -193,6 +193,9 @@ test('ASVS 4.0.3 7.1.1, 8.3.4: no log, trace, metric, export, search or webhook 
   );
   await waitFor('the spans', () => collector.text.includes(id));
   await waitFor('the lines', () => log.some((line) => line.includes(id)));
+  await waitFor('the search', async () =>
+    (await owner.get(`${path}/messages?search=${id}`)).text.includes(id),
+  );
 
   const webhook = `${path}/webhooks/${hook.body.id}`;
   const shown = await Promise.all(
