@@ -32,6 +32,7 @@ import { parseLargeBody } from './read-large-json.ts';
 import { prepareReplies } from './receive-replies.ts';
 import type { SendableTemplate, SendDependencies } from './send-dependencies.ts';
 import type { ParsedSendRequest } from './send-request.ts';
+import type { StatusRequest } from './status-link.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** A send request that passed checks 1 to 3. */
@@ -61,9 +62,13 @@ export function checkBeforeCommit(
   admitted: AdmittedRequest,
   key?: IdempotencyKey,
   trace?: TraceContext,
+  onParsed?: OnParsed,
 ): MaybePromise<CheckedMessage> {
-  return runSteps(checks(dependencies, admitted, key, trace));
+  return runSteps(checks(dependencies, admitted, key, trace, onParsed));
 }
+
+/** Told what a body asks for, once it is parsed. */
+export type OnParsed = (status: StatusRequest | undefined) => void;
 
 /** The contract's checks in its order: a lookup waits only where no cache has the answer. */
 function* checks(
@@ -71,6 +76,7 @@ function* checks(
   { admission, templateText, contentType, body, parsed, otherRecipients }: AdmittedRequest,
   key: IdempotencyKey | undefined,
   trace: TraceContext | undefined,
+  onParsed: OnParsed | undefined,
 ): Steps<CheckedMessage> {
   const { senders, templates, parser, usage, attachmentSettings, guardedLinks } = dependencies;
   const { account } = admission;
@@ -86,6 +92,7 @@ function* checks(
   const parse = body.length > sendBodyBytes ? parseLargeBody : undefined;
   const json = parsed ?? readBodyJson(body, contentType, parse);
   const request = parser.parse(json, account.addOns.has('transactional'), base);
+  onParsed?.(request.status);
   const { locale } = request;
   const { guards } = compiled;
   const measured =

@@ -11,6 +11,7 @@ import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import type { RawBody } from '../../host/http/read-body.ts';
 import type { RawRight } from './admit-caller.ts';
 import { attachmentLimitOf, checkAttachments } from './check-attachments.ts';
+import type { OnParsed } from './check-message.ts';
 import { checkRawParts } from './check-raw-parts.ts';
 import { checkSender } from './check-sender.ts';
 import type { CheckedMessage, Receipt } from './commit-message.ts';
@@ -146,11 +147,17 @@ export function sendContentBody(
 ): Promise<Receipt> {
   const bytes = body instanceof Buffer ? body : undefined;
   return withMemory(right, bytes?.length ?? 0, () =>
-    acceptContent(dependencies, right, { idempotencyKey, body: bytes, span }, () => {
-      if ('unusable' in body) throw unusableBody(body.unusable);
-      const parse = body.length > sendBodyBytes ? parseLargeBody : undefined;
-      return { json: readBodyJson(body, contentType, parse) };
-    }),
+    acceptContent(
+      dependencies,
+      right,
+      { idempotencyKey, body: bytes, span },
+      () => {
+        if ('unusable' in body) throw unusableBody(body.unusable);
+        const parse = body.length > sendBodyBytes ? parseLargeBody : undefined;
+        return { json: readBodyJson(body, contentType, parse) };
+      },
+      () => bytes && parseLargeBody(bytes).value,
+    ),
   );
 }
 
@@ -200,6 +207,7 @@ function acceptContent(
   right: RawRight,
   { idempotencyKey, body, span }: ContentSending,
   read: () => ReadContent,
+  readBody?: () => unknown,
 ): Promise<Receipt> {
   return acceptMessage(dependencies, {
     accountId: right.account.id,
@@ -210,7 +218,8 @@ function acceptContent(
       idempotencyKey === undefined
         ? undefined
         : () => readIdempotencyKey(idempotencyKey, rawTemplateId, body),
-    check: (key, trace) => checkContent(dependencies, right, read, key, trace),
+    check: (key, trace, onParsed) => checkContent(dependencies, right, read, key, trace, onParsed),
+    ...(readBody && { readBody }),
   });
 }
 
@@ -221,6 +230,7 @@ async function checkContent(
   read: () => ReadContent,
   key: IdempotencyKey | undefined,
   trace: TraceContext | undefined,
+  onParsed?: OnParsed,
 ): Promise<CheckedMessage> {
   const { account } = right;
   const { parser, senders, attachmentSettings } = dependencies;
@@ -228,6 +238,7 @@ async function checkContent(
   // 6 body, add-on included
   const { json, message } = read();
   const parsed = parser.parseContent(json, account.addOns.has('transactional'));
+  onParsed?.(parsed.request.status);
   const recipients = message ?? recipientsOf(parsed.request);
   const { first, others } = distinctRecipients(recipients);
   const request = {

@@ -3,14 +3,12 @@ import type { TraceSpan } from '../../base/telemetry/tracing.ts';
 import { Fault, type FaultCode } from '../../base/values/errors.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
-import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
+import { type AdmittedRequest, checkBeforeCommit, type OnParsed } from './check-message.ts';
 import { type CheckedMessage, commitMessage, findReplay, type Receipt } from './commit-message.ts';
 import { type IdempotencyKey, readIdempotencyKey, toTestKey } from './idempotency.ts';
-import { readBodyJson } from './read-body-json.ts';
 import { parseLargeBody } from './read-large-json.ts';
-import type { SendBody } from './send-body-schema.ts';
 import type { SendDependencies } from './send-dependencies.ts';
-import { readStatusRequest, type StatusLink, type StatusRequest } from './status-link.ts';
+import { type StatusRequest, statusRequestIn } from './status-link.ts';
 import { traceAccept } from './trace-accept.ts';
 
 /**
@@ -39,17 +37,10 @@ export function sendEmail(
               body instanceof Buffer ? body : undefined,
               parsed && 'idempotencyKey',
             ),
-    check: (key, trace) => checkBeforeCommit(dependencies, admitted, key, trace),
-    statusOf: () => dependencies.statusLinks.for(accountId, readStatusAgain(admitted)),
+    check: (key, trace, onParsed) =>
+      checkBeforeCommit(dependencies, admitted, key, trace, onParsed),
+    readBody: () => parsed?.value ?? (body instanceof Buffer ? parseLargeBody(body).value : body),
   });
-}
-
-/** What a body asks for that was accepted earlier. Now, a check before it may have failed. */
-function readStatusAgain(request: AdmittedRequest): StatusRequest | undefined {
-  const { body, contentType, parsed } = request;
-  if ('unusable' in body) return undefined;
-  const { value } = parsed ?? readBodyJson(body, contentType, parseLargeBody);
-  return readStatusRequest((value as SendBody).actions.statusToken);
 }
 
 /** A message to accept, made from a template or complete. */
@@ -61,9 +52,13 @@ interface Acceptance {
   readonly span: TraceSpan | undefined;
   /** Undefined: it has no idempotency key. */
   readonly readKey: (() => MaybePromise<IdempotencyKey>) | undefined;
-  readonly check: (key?: IdempotencyKey, trace?: TraceContext) => MaybePromise<CheckedMessage>;
-  /** The status link that the request of a replay asks for. Undefined: none can. */
-  readonly statusOf?: () => StatusLink | undefined;
+  readonly check: (
+    key?: IdempotencyKey,
+    trace?: TraceContext,
+    onParsed?: OnParsed,
+  ) => MaybePromise<CheckedMessage>;
+  /** The value of the body, in the form of a send's, until the check has parsed it. Undefined: it can't ask for a status link. */
+  readonly readBody?: () => unknown;
 }
 
 /** Checks and commits a message, in a span if its request is traced. */
@@ -79,7 +74,9 @@ export function acceptMessage(
     (trace) =>
       readKey === undefined
         ? checkAndCommit(dependencies, () => check(undefined, trace))
-        : acceptWithKey(dependencies, acceptance, readKey, (key) => check(key, trace)),
+        : acceptWithKey(dependencies, acceptance, readKey, (key, onParsed) =>
+            check(key, trace, onParsed),
+          ),
     ({ messageId }) => messageId,
   );
 }
@@ -97,9 +94,9 @@ async function checkAndCommit(
 /** Accepts what has an idempotency key, or finds what was accepted with it. */
 async function acceptWithKey(
   dependencies: SendDependencies,
-  { accountId, isTest, statusOf }: Pick<Acceptance, 'accountId' | 'isTest' | 'statusOf'>,
+  { accountId, isTest, readBody }: Pick<Acceptance, 'accountId' | 'isTest' | 'readBody'>,
   readKey: () => MaybePromise<IdempotencyKey>,
-  check: (key: IdempotencyKey) => MaybePromise<CheckedMessage>,
+  check: (key: IdempotencyKey, onParsed: OnParsed) => MaybePromise<CheckedMessage>,
 ): Promise<Receipt> {
   const reading = readKey();
   const given = reading instanceof Promise ? await reading : reading;
@@ -107,10 +104,17 @@ async function acceptWithKey(
   const deadline = dependencies.keys.deadline();
   const acquiring = dependencies.keys.acquire(accountId, key.text, deadline);
   const release = acquiring instanceof Promise ? await acquiring : acquiring;
+  let readStatus = (): StatusRequest | undefined => statusRequestIn(readBody?.());
+  // Attachments are decoded in their place, so the body can't be read again after that.
+  const onParsed: OnParsed = (status) => {
+    readStatus = () => status;
+  };
   try {
-    return await checkAndCommit(dependencies, () => check(key), deadline);
+    return await checkAndCommit(dependencies, () => check(key, onParsed), deadline);
   } catch (error) {
     if (!(error instanceof Fault && refusals.has(error.code))) throw error;
+    const { statusLinks } = dependencies;
+    const statusOf = () => statusLinks.for(accountId, readStatus());
     const replay = await findReplay(dependencies, accountId, key, statusOf);
     if (replay === undefined) throw error;
     return replay;

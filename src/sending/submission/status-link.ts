@@ -3,6 +3,7 @@ import { SignedTokens } from '../../base/secrets/signed-tokens.ts';
 import { ByteReader, ByteWriter } from '../../base/values/byte-fields.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { timeOfId } from '../../base/values/uuid7.ts';
+import { member } from './read-body-json.ts';
 
 /** Seconds after the accept for which a status link works. */
 export const statusSeconds = 900;
@@ -25,6 +26,11 @@ export function readStatusRequest(member: StatusMember | undefined): StatusReque
   if (member === undefined || member === false) return undefined;
   const { private: isPrivate = false, resendAfterSeconds = 0 } = member === true ? {} : member;
   return { isPrivate, resendAfterSeconds };
+}
+
+/** What a send body that has been valid asks for. */
+export function statusRequestIn(body: unknown): StatusRequest | undefined {
+  return readStatusRequest(member(member(body, 'actions'), 'statusToken') as StatusMember);
 }
 
 /** Makes the status links of one request. */

@@ -11,7 +11,7 @@ import { startSink } from '../../support/mail-sink.ts';
 import { type ReadMail, readSentMail } from '../../support/read-mail.ts';
 import { bodyWith, SendClient } from '../../support/send-client.ts';
 import { sendRequest } from '../../support/send-request.ts';
-import { getToken, publishShopTemplate, saveShop } from '../../support/shop.ts';
+import { addSender, getToken, publishShopTemplate, saveShop } from '../../support/shop.ts';
 import { startTestService } from '../../support/test-service.ts';
 import { openTestShop } from '../../support/test-shop.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -306,6 +306,28 @@ test('a body can be large only because of its attachments', async () => {
       reason: 'the body is larger than 256 KiB without the contents of its attachments',
     },
   ]);
+});
+
+test('4.3, 7: a large request is replayed by its key before its body and its sender are checked', async () => {
+  const body = bodyOf([blob(randomBytes(300_000))]);
+  const options = { body, headers: { 'idempotency-key': 'large' } };
+  const first = await client.send(options);
+  assert.equal(first.status, 200, first.text);
+  const allow = async (verified: boolean): Promise<void> => {
+    await addSender(database, shop.id, 'orders@shop.test', {
+      displayNames: ['Demo Shop', 'Orders'],
+      verified,
+    });
+    await waitFor('the change', async () => ((await send([])).status === 200) === verified);
+  };
+  await allow(false);
+  const replay = await client.send(options);
+  await allow(true);
+  const wrongType = { ...options.headers, 'content-type': 'text/plain' };
+  for (const repeated of [replay, await client.send({ body, headers: wrongType })]) {
+    assert.equal(repeated.text, first.text);
+    assert.equal(repeated.headers.get('idempotency-replayed'), 'true');
+  }
 });
 
 test('a value named content in a large body is kept as it is', async () => {

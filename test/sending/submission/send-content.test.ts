@@ -226,6 +226,16 @@ test('a repetition with its key is sent once, and another body with the key is r
   assert.equal((await post({ headers })).body.errorName, 'IDEMPOTENCY_MISMATCH');
 });
 
+test('a repetition has the status link of the first request, also if it would be refused now', async () => {
+  const body = content({ actions: { statusToken: true } });
+  const headers = { 'idempotency-key': 'content-status' };
+  const first = await post({ body, headers });
+  assert.match(String(first.body.statusUrl), /\/status\//);
+  const again = await post({ body, headers: { ...headers, 'content-type': 'text/plain' } });
+  assert.deepEqual(again.body, first.body);
+  assert.equal(again.headers.get('idempotency-replayed'), 'true');
+});
+
 test('only a key with messages:send-content may send content: no key bound to templates, and no access token', async () => {
   const refused = [
     token,
