@@ -1,19 +1,17 @@
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
-import { type SealedColumn, seal, unseal, unsealAny } from '../../base/secrets/seal.ts';
+import { seal, sealedColumn, unsealAny } from '../../base/secrets/seal.ts';
 import { type AccountId, parseAccountId } from '../../base/values/ids.ts';
 
 const purpose = 'signing secrets';
 
 /** Re-encrypted when the master key is rotated. */
-export const sealedSigningSecrets: SealedColumn = {
+export const sealedSigningSecrets = sealedColumn({
   purpose,
   table: 'api_key',
   rowKey: ['account_id', 'id'],
   column: 'signing_secret',
-  seal: (key, row, secret) => seal(key, row.join(' '), secret),
-  unseal: (key, row, sealed) => unseal(key, row.join(' '), sealed),
-};
+});
 
 /** The account and the ID of a key that signs. */
 export interface SigningKeyName {
@@ -33,12 +31,12 @@ export class SigningSecrets {
   }
 
   seal({ accountId, id }: SigningKeyName, secret: string): Buffer {
-    return seal(this.#keys.current, `${accountId} ${id}`, Buffer.from(secret));
+    return seal(this.#keys.current, `${accountId}/${id}`, Buffer.from(secret));
   }
 
   /** @throws Error if it was sealed for another key, or with a master key that isn't loaded */
   open({ accountId, id }: SigningKeyName, sealed: Buffer): string {
-    return unsealAny(this.#keys, `${accountId} ${id}`, sealed).toString();
+    return unsealAny(this.#keys, `${accountId}/${id}`, sealed).toString();
   }
 }
 

@@ -3,7 +3,7 @@ import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, run } from '../../base/database/statements.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
-import { type SealedColumn, seal, unseal, unsealAny } from '../../base/secrets/seal.ts';
+import { seal, sealedColumn, unsealAny } from '../../base/secrets/seal.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { type DkimAlgorithm, type DkimKey, dkimRecord, readDkimKey } from './dkim-key.ts';
 import type { DkimKeyState, PublicDkimKey } from './sending-domain.ts';
@@ -12,14 +12,12 @@ import { announceDomain } from './sending-domain-store.ts';
 const dkimPurpose = 'dkim keys';
 
 /** Re-encrypted when the master key is rotated. */
-export const sealedDkimKeys: SealedColumn = {
+export const sealedDkimKeys = sealedColumn({
   purpose: dkimPurpose,
   table: 'dkim_key',
   rowKey: ['account_id', 'domain', 'selector'],
   column: 'private_key',
-  seal: (key, row, secret) => seal(key, row.join('/'), secret),
-  unseal: (key, row, sealed) => unseal(key, row.join('/'), sealed),
-};
+});
 
 /** DKIM keys. Private keys are encrypted with the installation's key and bound to their row. */
 export class DkimKeyStore {

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
-import { type SealedColumn, seal, unseal, unsealAny } from '../../base/secrets/seal.ts';
+import { seal, sealedColumn, unsealAny } from '../../base/secrets/seal.ts';
 import type { PersonId } from '../../base/values/ids.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import {
@@ -15,14 +15,12 @@ import type { SessionModuleDependencies } from './session-dependencies.ts';
 const secondFactorPurpose = 'second factor';
 
 /** Re-encrypted when the master key is rotated. */
-export const sealedSecondFactors: SealedColumn = {
+export const sealedSecondFactors = sealedColumn({
   purpose: secondFactorPurpose,
   table: 'second_factor',
   rowKey: ['person_id'],
   column: 'secret',
-  seal: (key, [personId = ''], secret) => seal(key, personId, secret),
-  unseal: (key, [personId = ''], sealed) => unseal(key, personId, sealed),
-};
+});
 
 const stepMs = 30_000;
 

@@ -47,7 +47,7 @@ export function openWithAny<Value>(keys: PurposeKeys, open: (key: KeyObject) => 
  * Decrypts the output of `seal`.
  * @throws Error if the key or row differs, or the data was modified
  */
-export function unseal(key: KeyObject, place: string, sealed: Buffer): Buffer {
+function unseal(key: KeyObject, place: string, sealed: Buffer): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes))
     .setAAD(Buffer.from(place))
     .setAuthTag(sealed.subarray(-tagBytes));
@@ -65,6 +65,17 @@ export interface SealedColumn {
   readonly seal: (key: KeyObject, row: readonly string[], secret: Buffer) => Buffer;
   /** @throws Error if the key is wrong */
   readonly unseal: (key: KeyObject, row: readonly string[], sealed: Buffer) => Buffer;
+}
+
+/** A column whose secrets are bound to their row by its key, with slashes between its parts. */
+export function sealedColumn(
+  column: Pick<SealedColumn, 'purpose' | 'table' | 'rowKey' | 'column'>,
+): SealedColumn {
+  return {
+    ...column,
+    seal: (key, row, secret) => seal(key, row.join('/'), secret),
+    unseal: (key, row, sealed) => unseal(key, row.join('/'), sealed),
+  };
 }
 
 const pageRows = 500;

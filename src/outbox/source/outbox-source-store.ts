@@ -3,7 +3,7 @@ import { announceChange } from '../../base/database/announce.ts';
 import type { DatabaseTransaction, Kysely } from '../../base/database/open-database.ts';
 import { allRows, countChanged, firstRow, run } from '../../base/database/statements.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
-import { type SealedColumn, seal, unseal, unsealAny } from '../../base/secrets/seal.ts';
+import { seal, sealedColumn, unsealAny } from '../../base/secrets/seal.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 
 const purpose = 'outbox source URLs';
@@ -12,14 +12,12 @@ const purpose = 'outbox source URLs';
 export const outboxSourceTopic = 'outbox source';
 
 /** Re-encrypted when the master key is rotated. */
-export const sealedSourceUrls: SealedColumn = {
+export const sealedSourceUrls = sealedColumn({
   purpose,
   table: 'outbox_source',
   rowKey: ['account_id', 'id'],
   column: 'sealed_url',
-  seal: (key, row, url) => seal(key, row.join('/'), url),
-  unseal: (key, row, sealed) => unseal(key, row.join('/'), sealed),
-};
+});
 
 /** A source as people see it: without its URL, which has a password. */
 export interface OutboxSource {

@@ -3,7 +3,7 @@ import type { Kysely } from '../../../base/database/open-database.ts';
 import { allRows, firstValue, run } from '../../../base/database/statements.ts';
 import type { MasterKey } from '../../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../../base/secrets/purpose-keys.ts';
-import { type SealedColumn, seal, unseal, unsealAny } from '../../../base/secrets/seal.ts';
+import { seal, sealedColumn, unsealAny } from '../../../base/secrets/seal.ts';
 import type { AccountId, PersonId } from '../../../base/values/ids.ts';
 import type { SignInSettings } from '../../access/authorize.ts';
 import { keepMembershipsOfProvider } from '../../account/membership-store.ts';
@@ -13,14 +13,12 @@ import type { ProviderMemberRule, ProviderRole, SignInProvider } from './sign-in
 const secretPurpose = 'sign-in provider secret';
 
 /** Re-encrypted when the master key is rotated. */
-export const sealedProviderSecrets: SealedColumn = {
+export const sealedProviderSecrets = sealedColumn({
   purpose: secretPurpose,
   table: 'account_sign_in_provider',
   rowKey: ['account_id'],
   column: 'client_secret',
-  seal: (key, [accountId = ''], secret) => seal(key, accountId, secret),
-  unseal: (key, [accountId = ''], sealed) => unseal(key, accountId, sealed),
-};
+});
 
 /** An account's provider as its owners see it: without the secret. */
 type AccountProviderSettings = Omit<
