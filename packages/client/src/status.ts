@@ -28,7 +28,7 @@ const pollMs = 5_000;
 const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
 
 /**
- * `<signalpost-status src="…">`: what became of a message, in a sentence that changes by itself. `src` is a `statusUrl`; the language is
+ * `<signalpost-status src="…">`: the delivery of a message, in a sentence that updates itself. `src` is a `statusUrl`; the language is
  * that of the page. After the time that the request chose, a button appears, which dispatches `resend`; its label can be given as
  * content. Each change dispatches `status` with the `Progress`, and sets the attribute `state`.
  */

@@ -17,7 +17,7 @@ export interface ReadPageDependencies {
   readonly submission: Pick<Submission, 'sendRow' | 'rememberRows'>;
   /** Bounds the rows of all sources that wait for a commit. */
   readonly pages: Limiter;
-  /** Counts rows by what became of them. */
+  /** Counts rows by their outcome. */
   readonly count: (outcome: RowAnswer['status'], rows: number) => void;
 }
 
