@@ -433,6 +433,36 @@ test('events that end each process that follows them hold up only their lane, an
   assert.ok(ends <= maxEnds, `${ends} ends`);
 });
 
+test('a window is counted for the lanes that it follows, also where others are at the same position', async () => {
+  await reset();
+  await ensureCursor(kysely, 'counted');
+  assert.ok(await splitLanes(kysely, 'counted', allLanes, 1 << laneOf(first)));
+  for (const id of accounts) await pool.query(insertEvents, [id, 1]);
+  const followed: { window: number; counted: number[] }[] = [];
+  const feed = new EventFeed({
+    database,
+    log,
+    followers: [
+      {
+        name: 'counted',
+        async follow(_, window) {
+          const { rows } = await pool.query<{ lanes: number }>(
+            `select lanes from feed_cursor where follower = 'counted' and begun > 0`,
+          );
+          followed.push({ window: window.lanes, counted: rows.map(({ lanes }) => lanes) });
+        },
+      },
+    ],
+  });
+  feed.start();
+  await waitFor('both windows', () => followed.length >= 2);
+  await feed.stop();
+  assert.deepEqual(
+    followed.map(({ counted }) => counted),
+    followed.map(({ window }) => [window]),
+  );
+});
+
 test('processes that start together don’t take each other’s windows for deaths', async () => {
   await reset();
   for (const id of accounts) await pool.query(insertEvents, [id, 1]);

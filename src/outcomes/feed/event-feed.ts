@@ -224,7 +224,7 @@ export class EventFeed {
     );
     if (waiting.includes(noLanes)) return undefined;
     let lanes = noLanes;
-    const skipped = { rest, done, waiting };
+    const wanted = { rest, done, waiting };
     const isCareful = now < this.#carefulUntil;
     const { kysely } = this.#dependencies.database;
     const mayBegin = (of: number, begun: number) =>
@@ -233,12 +233,14 @@ export class EventFeed {
       const followed = await this.#dependencies.database.followKysely
         .transaction()
         .execute(async (transaction): Promise<Followed | undefined> => {
+          let only: number | undefined;
           if (isCareful) {
             // Processes that start together would count each other's windows.
             if (!(await tryLockRecordedWindows(transaction, follower.name))) return undefined;
-            await beginWindow(kysely, follower.name, skipped, mayBegin);
+            only = await beginWindow(kysely, follower.name, wanted, mayBegin);
+            if (only === undefined) return undefined;
           }
-          const position = await lockCursor(transaction, follower.name, skipped);
+          const position = await lockCursor(transaction, follower.name, { ...wanted, only });
           if (position === undefined) return undefined;
           lanes = position.lanes;
           const found = await this.#advance(transaction, follower, position, rest, last);

@@ -60,57 +60,64 @@ export interface FeedPosition {
   readonly next: string | null;
 }
 
-/** Which positions not to take. */
-interface SkippedPositions {
-  /** Those that have rested for fewer milliseconds. */
+/** Which positions to take. */
+interface WantedPositions {
+  /** Only that of exactly these lanes. */
+  readonly only?: number | undefined;
+  /** None that has rested for fewer milliseconds. */
   readonly rest?: number;
-  /** Those with any of these lanes. */
+  /** None with any of these lanes. */
   readonly done?: number;
-  /** Those with exactly these lanes. */
+  /** None of exactly these lanes. */
   readonly waiting?: readonly number[];
 }
 
 /**
  * Locks the lanes of a follower that are furthest behind, for this transaction.
- * @returns undefined if other nodes hold the locks or all others are skipped
+ * @returns undefined if other nodes hold the locks or no other is wanted
  */
 export async function lockCursor(
   transaction: Kysely,
   name: string,
-  skipped: SkippedPositions = {},
+  wanted: WantedPositions = {},
 ): Promise<FeedPosition | undefined> {
   const row = await firstRow<FeedPosition>(transaction)`
     select lanes, tx::text as from, rested_from is null as behind, (
       select min(o.tx)::text from feed_cursor o
       where o.follower = feed_cursor.follower and o.lanes <> feed_cursor.lanes and o.tx >= feed_cursor.tx
         and o.rested_from is not null) as next
-    from feed_cursor where ${isNext(name, skipped)}
+    from feed_cursor where ${isNext(name, wanted)}
     order by tx limit 1 for update skip locked`;
   return row;
 }
 
-const isNext = (name: string, { rest = 0, done = 0, waiting = [] }: SkippedPositions) => sql`
-  follower = ${name} and not ${isResting(sql`${rest}`)}
+const isNext = (
+  name: string,
+  { only = 0, rest = 0, done = 0, waiting = [] }: WantedPositions,
+) => sql`
+  follower = ${name} and not ${isResting(sql`${rest}`)} and ${only}::integer in (0, lanes)
   and lanes & ${done}::integer = 0 and lanes <> all (${waiting}::integer[])`;
 
 /**
- * Records that a window begins for the lanes that `lockCursor` would lock, until `endWindow`.
+ * Records that a window begins for the lanes that are furthest behind, until `endWindow`.
  * @param mayBegin says whether lanes may begin another window, by how many they have begun since one ended
+ * @returns the lanes, the only ones to lock for this window; undefined as from `lockCursor`
  * @throws {ProcessEnded} if they may not
  */
 export async function beginWindow(
   kysely: Kysely,
   name: string,
-  skipped: SkippedPositions,
+  wanted: WantedPositions,
   mayBegin: (lanes: number, begun: number) => boolean,
-): Promise<void> {
+): Promise<number | undefined> {
   const window = await firstRow<{ lanes: number; begun: number }>(kysely)`
     update feed_cursor set begun = least(begun + 1, 1000)
     where name = (
-      select name from feed_cursor where ${isNext(name, skipped)} order by tx limit 1 for update skip locked)
+      select name from feed_cursor where ${isNext(name, wanted)} order by tx limit 1 for update skip locked)
     returning lanes, begun`;
   if (window !== undefined && !mayBegin(window.lanes, window.begun))
     throw new ProcessEnded(window.lanes);
+  return window?.lanes;
 }
 
 /** Records that the process outlived the windows of a follower's lanes. */
