@@ -15,7 +15,7 @@ import { unauthorized } from '../../host/http/bearer-token.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import { ListQueryError, parseListQuery } from './list-query.ts';
 import { type ContactList, readListPage } from './list-store.ts';
-import type { ListingSchema } from './listing-schema.ts';
+import { type ListingSchema, listFlags } from './listing-schema.ts';
 
 export interface ListRouteDependencies {
   readonly database: Database;
@@ -63,14 +63,23 @@ async function admitToList(
 }
 
 function toResult(list: ContactList): Static<typeof ListingSchema>['result'][number] {
+  const { id, name, folderName, description, sourceSize } = list;
+  const modified = list.modifiedAt.getTime();
   return {
-    id: list.id,
-    name: list.name,
-    folderName: list.folderName,
-    description: list.description,
-    sourceSize: list.sourceSize,
+    id,
+    name,
+    folderName,
+    description,
+    sourceId: id,
+    baseId: id,
+    sourceName: name,
+    sourceSize,
+    sourceTS: modified,
+    tsSource: modified,
     tsCreated: list.createdAt.getTime(),
-    tsLastModified: list.modifiedAt.getTime(),
+    tsLastCounted: modified,
+    tsLastModified: modified,
+    ...listFlags,
   };
 }
 

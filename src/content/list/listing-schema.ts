@@ -1,6 +1,29 @@
 import { Type } from 'typebox';
 import { Nullable } from '../../base/values/common-schemas.ts';
 
+const Milliseconds = Type.Integer({ description: 'Milliseconds since the epoch.' });
+
+/** Where the contacts of a list come from: each list is its own source, and none is a CRM’s. */
+export const listFlags = {
+  bIsSingleton: false,
+  bIsList: true,
+  bIsSforce: false,
+  bIsSforceReport: false,
+  bIsSforceAvailable: false,
+  bIsMSDyn: false,
+  bIsMSDynAvailable: false,
+  bIsSugar: false,
+  bIsSugarAvailable: false,
+  bIsSL: false,
+  bIsSLAvailable: false,
+  bIsNsuite: false,
+  bIsNsuiteAvailable: false,
+};
+
+const flagSchemas = Object.fromEntries(
+  Object.keys(listFlags).map((name) => [name, Type.Boolean()]),
+) as Record<keyof typeof listFlags, ReturnType<typeof Type.Boolean>>;
+
 /** The response of `GET /api/1/list`. */
 export const ListingSchema = Type.Object(
   {
@@ -13,9 +36,16 @@ export const ListingSchema = Type.Object(
         name: Type.String(),
         folderName: Type.String(),
         description: Type.String(),
-        sourceSize: Type.Integer(),
-        tsCreated: Type.Integer({ description: 'Milliseconds since the epoch.' }),
-        tsLastModified: Type.Integer({ description: 'Milliseconds since the epoch.' }),
+        sourceId: Type.String({ description: 'The ID of the list.' }),
+        baseId: Type.String({ description: 'The ID of the list.' }),
+        sourceName: Type.String({ description: 'The name of the list.' }),
+        sourceSize: Type.Integer({ description: 'The number of contacts.' }),
+        sourceTS: Milliseconds,
+        tsSource: Milliseconds,
+        tsCreated: Milliseconds,
+        tsLastCounted: Milliseconds,
+        tsLastModified: Milliseconds,
+        ...flagSchemas,
       }),
     ),
   },

@@ -3,6 +3,7 @@ import { before, describe, test } from 'node:test';
 import { removeMembership } from '../../../src/accounts/account/membership-store.ts';
 import type { AccountId, ListId } from '../../../src/base/values/ids.ts';
 import { saveContacts, saveList } from '../../../src/content/list/list-store.ts';
+import { listFlags } from '../../../src/content/list/listing-schema.ts';
 import { testAccountFirst } from '../../support/account-first.ts';
 import { sendRequest, type TextResponse } from '../../support/send-request.ts';
 import { passwordFields, postToken, SessionWorld } from '../../support/session-world.ts';
@@ -75,9 +76,20 @@ describe('GET /api/1/list', () => {
       name: 'List l-0001',
       folderName: 'Shop',
       description: 'Customers',
+      sourceId: 'l-0001',
+      baseId: 'l-0001',
+      sourceName: 'List l-0001',
       sourceSize: 2,
+      sourceTS: tsLastModified,
+      tsSource: tsLastModified,
+      tsLastCounted: tsLastModified,
+      ...listFlags,
     });
     assert.ok(Number.isInteger(tsCreated) && Number.isInteger(tsLastModified));
+    assert.deepEqual(
+      Object.keys(listFlags).filter((flag) => result[0][flag] === true),
+      ['bIsList'],
+    );
     assert.deepEqual(
       result.map(({ id }) => id),
       ['l-0001', 'l-0002', 'l-0003', 'l-0004', 'l-0005'],
