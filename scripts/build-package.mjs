@@ -1,4 +1,4 @@
-// Writes the program of the published package: src without types into dist, and packages/import into its own dist. Node strips
+// Writes the program of the published package: src without types into dist, and packages/import into its own dist; and the docs site. Node strips
 // types itself, but not below node_modules (Node.js documentation, “Type stripping in dependencies”).
 import { spawnSync } from 'node:child_process';
 import { cp, rm } from 'node:fs/promises';
@@ -14,10 +14,13 @@ await cp(join(root, 'src'), join(root, 'dist'), {
   recursive: true,
   filter: (path) => !path.endsWith('.ts'),
 });
+run('npm', 'run', 'docs:site');
 for (const config of ['tsconfig.package.json', 'packages/import/tsconfig.build.json']) {
-  const { status } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', config], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  run(join(root, 'node_modules/.bin/tsc'), '-p', config);
+}
+
+function run(program, ...args) {
+  // npm reads from its output which files it has packed.
+  const { status } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(1);
 }

@@ -60,6 +60,8 @@ test('npm installs the published package into an empty folder, where it starts w
     [script, /javascript/],
     ['/docs/viewer.js', /javascript/],
     ['/openapi.json', /json/],
+    ['/docs/guide/send-email', /html/],
+    ['/docs/guide/llms.txt', /plain/],
     ['/manage/v1/set-up', /json/],
   ] as const) {
     const response = await fetch(`${address}${path}`);

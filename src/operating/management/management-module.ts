@@ -18,7 +18,7 @@ import { removeOldRejected } from './import/import-store.ts';
 import { RunningImports } from './import/running-imports.ts';
 import type { ManagementDependencies } from './management-dependencies.ts';
 import { managementPrefix, routeLimitOf } from './management-limits.ts';
-import { registerDocumentRoutes } from './openapi/document-routes.ts';
+import { registerDocumentRoutes, registerGuideRoutes } from './openapi/document-routes.ts';
 import type { OperationCall } from './operation.ts';
 import { malformedParam, type PathParams, pathParamNames, pathParams } from './path-params.ts';
 import type { ManagementRoute } from './resource-routes.ts';
@@ -73,6 +73,7 @@ export function createManagement(dependencies: ManagementModuleDependencies): Ma
         dependenciesWith(connections.forAccount(account)),
       );
       registerDocumentRoutes(http, facts.version);
+      registerGuideRoutes(http);
     },
     async stop() {
       await upkeep.stop();

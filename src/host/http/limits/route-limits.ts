@@ -183,6 +183,8 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET', '/docs', 'anyone', none),
   line('GET', '/docs/start.js', 'anyone', none),
   line('GET', '/docs/viewer.js', 'anyone', none),
+  line('GET', '/docs/guide', 'anyone', none),
+  line('GET', '/docs/guide/*', 'anyone', none),
   line('GET', '/problems/:name', 'anyone', none),
 
   // Operations

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
 import { fastify } from 'fastify';
 import { brandHead } from '../../../host/brand/brand-files.ts';
 import {
@@ -78,7 +81,7 @@ ${brandHead}
 <style>${barStyles}</style>
 </head>
 <body>
-<header class="docs-bar"><a class="docs-brand" href="/docs">${brandMark}Signalpost <span>API</span></a><a href="/openapi.json">OpenAPI</a><a href="/console">Console</a></header>
+<header class="docs-bar"><a class="docs-brand" href="/docs">${brandMark}Signalpost <span>API</span></a><a href="/docs/guide">Guide</a><a href="/openapi.json">OpenAPI</a><a href="/console">Console</a></header>
 <div id="reference"></div>
 <script src="/docs/viewer.js"></script>
 <script src="/docs/start.js"></script>
@@ -160,6 +163,51 @@ export function registerDocumentRoutes(http: Http, version: string): void {
     const { name } = request.params;
     if (!Object.hasOwn(problemCatalog, name)) return reply.callNotFound();
     return { type: `/problems/${name}`, ...problemCatalog[name as ProblemCode] };
+  });
+}
+
+/** The manual as `npm run docs:site` builds it, and as it is in the package. */
+const guideFolder = join(import.meta.dirname, '../../../../docs-site/dist');
+
+/** Allows content from this origin only. The site's script makes styles, and the colors of code are attributes. */
+const guidePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** `GET /docs/guide` and below: the documentation of this version with a search. 404 if it isn't built. */
+export function registerGuideRoutes(http: Http, folder: string = guideFolder): void {
+  if (!existsSync(folder)) {
+    for (const url of ['/docs/guide', '/docs/guide/*'])
+      http.get(url, async (_request, reply) =>
+        reply
+          .code(404)
+          .type('text/plain; charset=utf-8')
+          .send('The documentation isn’t built: run npm run docs:site, and restart the service.\n'),
+      );
+    return;
+  }
+  http.register(async (scope) => {
+    await scope.register(fastifyStatic, {
+      root: folder,
+      prefix: '/docs/guide/',
+      extensions: ['html'],
+      setHeaders: (reply) => {
+        reply.headers({
+          'content-security-policy': guidePolicy,
+          'x-content-type-options': 'nosniff',
+          'referrer-policy': 'no-referrer',
+        });
+      },
+    });
+    scope.get('/docs/guide', (_request, reply) => reply.sendFile('index.html'));
   });
 }
 
