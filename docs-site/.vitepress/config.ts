@@ -12,7 +12,7 @@ import { dirname, join, posix } from 'node:path';
 import { defineConfig } from 'vitepress';
 
 const root = join(import.meta.dirname, '../..');
-const pagesFolder = join(import.meta.dirname, '../pages');
+const pagesFolder = join(import.meta.dirname, 'pages');
 const base = '/docs/guide/';
 /** Pages that stand beside `docs` in the repository. */
 const besides = ['ARCHITECTURE.md', 'SECURITY.md', 'CHANGELOG.md'];
