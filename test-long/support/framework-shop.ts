@@ -49,16 +49,19 @@ export async function openFrameworkShop() {
   };
 }
 
-/** Publishes the templates in the YAML of a page. */
-export async function publishTemplates(shop: FeedbackShop, page: string): Promise<void> {
+/** Publishes the templates in the YAML of a page, each also under other IDs. */
+export async function publishTemplates(
+  shop: FeedbackShop,
+  page: string,
+  otherIds: readonly string[] = [],
+): Promise<void> {
   const yaml = codeBlocks(root, page).find(({ language }) => language === 'yaml')?.text;
   const templates = parse(yaml ?? '[]') as (TemplateSource & { id: string; sender: string })[];
-  for (const { id, sender, ...source } of templates)
-    await publishShopTemplate(shop.database, shop.shop, {
-      id,
-      sender,
-      source: { previewText: '', ...source },
-    });
+  for (const { id: ownId, sender, ...rest } of templates)
+    for (const id of [ownId, ...otherIds]) {
+      const source = { previewText: '', ...rest };
+      await publishShopTemplate(shop.database, shop.shop, { id, sender, source });
+    }
 }
 
 /** Writes the files of a page's app: the blocks whose first line is a comment with a path. @returns their paths */
