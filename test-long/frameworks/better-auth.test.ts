@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClientApp } from '../../test/support/client-app.ts';
-import { addressesIn } from '../../test/support/feedback-shop.ts';
 import { spawnRunning } from '../../test/support/run-signalpost.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openFrameworkShop, publishTemplates, writeFiles } from '../support/framework-shop.ts';
 import { installTools } from '../support/tools.ts';
+import { pressLink, Visitor } from '../support/visitor.ts';
 
 /** The code of docs/frameworks/better-auth.md, whose app is an OpenID provider, too. */
 const folderOf = await installTools();
@@ -51,75 +51,39 @@ const server = createServer().listen(0, '127.0.0.1', () => {
 const { printed, output } = spawnRunning(process.execPath, ['serve.ts'], env, { cwd: app.folder });
 const [base] = await printed(/http:\S+/);
 
-/** A browser with cookies that doesn't follow redirects. */
-class Visitor {
-  readonly #cookies = new Map<string, string>();
-
-  async go(
-    path: string,
-    body?: object,
-  ): Promise<{ status: number; location: string; text: string }> {
-    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(new URL(path, base), {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { cookie, origin: base, 'content-type': 'application/json' },
-      redirect: 'manual',
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      this.#cookies.set(name, value);
-    }
-    const text = await response.text();
-    // Pages that call `fetch`, as this does, get the address of some redirects in JSON.
-    const [, url = ''] = /"url":"([^"]+)"/.exec(text) ?? [];
-    return { status: response.status, location: response.headers.get('location') ?? url, text };
-  }
-}
-
-/** The link in the mail with a subject, after a scanner had it. @returns where the button leads */
-async function press(to: string, subject: string): Promise<string> {
-  const mail = await mailTo(to, subject);
-  const [link = ''] = addressesIn(mail.html, 'href');
-  for (const method of ['HEAD', 'GET', 'GET', 'POST']) {
-    const { status, headers } = await fetch(link, { method, redirect: 'manual' });
-    assert.deepEqual([status, headers.get('location')], [200, null]);
-  }
-  const body = new URLSearchParams({ continue: '1' });
-  const pressed = await fetch(link, { method: 'POST', body, redirect: 'manual' });
-  assert.equal(pressed.status, 303);
-  return pressed.headers.get('location') ?? '';
-}
-
 test('the code compiles under strict', async () => {
   const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--types', 'node'];
   assert.equal(await app.compile(['auth.ts'], ...options, '--skipLibCheck'), '');
 });
 
 test('a magic link of Better Auth signs in once, after a scanner had the mail', async () => {
-  const visitor = new Visitor();
+  const visitor = new Visitor(base);
   const email = 'ada@people.test';
   const asked = await visitor.go('/api/auth/sign-in/magic-link', { email, callbackURL: '/home' });
   assert.equal(asked.status, 200, asked.text);
-  const target = await press(email, 'Sign in');
+  const target = await pressLink(await mailTo(email, 'Sign in'));
   assert.ok(target.startsWith(`${base}/api/auth/magic-link/verify?token=`), target);
   const verified = await visitor.go(target);
   assert.equal(verified.status, 302, verified.text);
   assert.equal(new URL(verified.location, base).href, `${base}/home`);
   const session = JSON.parse((await visitor.go('/api/auth/get-session')).text);
   assert.equal(session.user.email, email);
-  assert.match((await new Visitor().go(target)).location, /error=/);
+  assert.match((await new Visitor(base).go(target)).location, /error=/);
 });
 
 test('a new address is confirmed, and a password reset of an OpenID provider works, after scanners had the mails', async () => {
   const account = { email: 'bob@people.test', password: 'the forgotten password' };
-  const created = await new Visitor().go('/api/auth/sign-up/email', { ...account, name: 'Bob' });
+  const created = await new Visitor(base).go('/api/auth/sign-up/email', {
+    ...account,
+    name: 'Bob',
+  });
   assert.equal(created.status, 200, created.text);
-  const confirmed = await new Visitor().go(await press(account.email, 'Confirm your address'));
+  const confirmation = await pressLink(await mailTo(account.email, 'Confirm your address'));
+  const confirmed = await new Visitor(base).go(confirmation);
   assert.equal(confirmed.status, 302, confirmed.text);
   assert.doesNotMatch(confirmed.location, /error=/);
 
-  const visitor = new Visitor();
+  const visitor = new Visitor(base);
   const query = new URLSearchParams({
     client_id: 'app',
     response_type: 'code',
@@ -137,7 +101,7 @@ test('a new address is confirmed, and a password reset of an OpenID provider wor
     redirectTo: `${base}/reset`,
   });
   assert.equal(asked.status, 200, asked.text);
-  const target = await press(account.email, 'Choose a new password');
+  const target = await pressLink(await mailTo(account.email, 'Choose a new password'));
   const page = new URL((await visitor.go(target)).location, base);
   assert.equal(page.pathname, '/reset');
   const token = page.searchParams.get('token');
@@ -163,11 +127,11 @@ test('a new address is confirmed, and a password reset of an OpenID provider wor
 test('a refused sign-in link is an error of the call, a refused confirmation only of the log', async () => {
   const [email, other] = ['eve@people.test', 'mallory@people.test'];
   for (const address of [email, other]) await suppress(address);
-  const refused = await new Visitor().go('/api/auth/sign-in/magic-link', { email });
+  const refused = await new Visitor(base).go('/api/auth/sign-in/magic-link', { email });
   assert.equal(refused.status, 500);
   await waitFor('the error', () => /SuppressedError.*suppressed/.test(output.stderr));
   const account = { email: other, name: 'Mallory', password: 'a password of Mallory' };
-  const created = await new Visitor().go('/api/auth/sign-up/email', account);
+  const created = await new Visitor(base).go('/api/auth/sign-up/email', account);
   assert.equal(created.status, 200, created.text);
   const logged = /Failed to run background task.*SuppressedError.*suppressed/;
   await waitFor('the error of the confirmation', () => logged.test(output.stderr));

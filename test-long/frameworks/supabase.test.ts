@@ -7,12 +7,12 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { createClientApp } from '../../test/support/client-app.ts';
 import { FaultyProxy } from '../../test/support/faulty-proxy.ts';
-import { addressesIn } from '../../test/support/feedback-shop.ts';
 import { codeBlocks } from '../../test/support/markdown-pages.ts';
 import { spawnRunning } from '../../test/support/run-signalpost.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openFrameworkShop, publishTemplates, writeFiles } from '../support/framework-shop.ts';
 import { installTools } from '../support/tools.ts';
+import { pressLink } from '../support/visitor.ts';
 
 /** The function of docs/frameworks/supabase.md under Deno, and requests with the members that Supabase documents. */
 const page = 'docs/frameworks/supabase.md';
@@ -101,15 +101,6 @@ async function call(body: string, signedWith: readonly string[] = [oldSecret, se
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** Where the button of the only link of a mail leads. */
-async function targetOf(mail: { readonly html: string | null }): Promise<URL> {
-  const [link = '', ...more] = addressesIn(mail.html, 'href');
-  assert.deepEqual(more, []);
-  const body = new URLSearchParams({ continue: '1' });
-  const { headers } = await fetch(link, { method: 'POST', body, redirect: 'manual' });
-  return new URL(headers.get('location') ?? '');
-}
-
 async function countTo(address: string): Promise<number> {
   const { rows } = await shop.database.pool.query(
     `select count(*)::int as count from message where content ->> 'to' = $1`,
@@ -140,7 +131,7 @@ test('a magic link has the language of its reader, the code, and a link that lea
     assert.deepEqual([status, text], [200, '{}']);
     const mail = await mailTo(email, subject);
     assert.match(mail.text ?? '', /305805/);
-    const target = await targetOf(mail);
+    const target = new URL(await pressLink(mail));
     assert.equal(target.origin + target.pathname, 'https://project.supabase.test/auth/v1/verify');
     assert.deepEqual(Object.fromEntries(target.searchParams), {
       token: 'pkce_7d5b7b1964',
@@ -177,7 +168,7 @@ test('a secure change of the address is confirmed from both, each with its own c
   ] as const) {
     const mail = await mailTo(to, 'Sign in');
     assert.match(mail.text ?? '', new RegExp(code));
-    assert.equal((await targetOf(mail)).searchParams.get('token'), hash);
+    assert.equal(new URL(await pressLink(mail)).searchParams.get('token'), hash);
   }
 });
 
