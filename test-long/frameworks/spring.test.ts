@@ -10,7 +10,7 @@ import { openFrameworkShop, writeFiles } from '../support/framework-shop.ts';
 /** The class and the settings of docs/frameworks/spring.md, in an application context of Debian's Spring. */
 const run = promisify(execFile);
 const folder = temporaryFolder();
-const { shop, env, ca, mailTo, suppress } = await openFrameworkShop();
+const { env, ca, mailTo, countTo, suppress } = await openFrameworkShop();
 await writeFiles('docs/frameworks/spring.md', folder);
 await writeFile(
   join(folder, 'Main.java'),
@@ -103,11 +103,7 @@ test('a message of Spring arrives with both parts, once although it is sent twic
   assert.deepEqual(mail.headers.from, ['Demo Shop <orders@shop.test>']);
   assert.equal(mail.text?.trim(), 'Thank you, Ada.');
   assert.equal(mail.html?.trim(), '<p>Thank you, <b>Ada</b>.</p>');
-  const { rows } = await shop.database.pool.query(
-    `select 1 from message where content ->> 'to' = $1`,
-    [to],
-  );
-  assert.equal(rows.length, 1);
+  assert.equal(await countTo(to), 1);
 });
 
 test('a refusal is an exception with the reply of the service', async () => {

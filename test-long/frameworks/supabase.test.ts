@@ -20,7 +20,7 @@ const folderOf = await installTools();
 // biome-ignore lint/suspicious/noExplicitAny: the root doesn't have the types of this package
 const { Webhook } = (await import(join(folderOf('standardwebhooks'), 'dist/index.js'))) as any;
 const app = await createClientApp();
-const { shop, env, mailTo, suppress } = await openFrameworkShop();
+const { shop, env, mailTo, countTo, suppress } = await openFrameworkShop();
 await publishTemplates(shop, page, ['email_change', 'password_changed_notification']);
 const proxy = await FaultyProxy.start(env.SIGNALPOST_URL);
 const newSecret = () => `v1,whsec_${randomBytes(32).toString('base64')}`;
@@ -99,14 +99,6 @@ async function call(body: string, signedWith: readonly string[] = [oldSecret, se
     },
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
-}
-
-async function countTo(address: string): Promise<number> {
-  const { rows } = await shop.database.pool.query(
-    `select count(*)::int as count from message where content ->> 'to' = $1`,
-    [address],
-  );
-  return rows[0].count;
 }
 
 const magicLink = (user: object) =>

@@ -40,6 +40,14 @@ export async function openFrameworkShop() {
         const mails = await readInbox(shop.service.url, `?to=${encodeURIComponent(to)}&wait=10`);
         return mails.find((mail) => mail.subject === subject);
       }),
+    /** How many messages to an address were accepted. */
+    async countTo(address: string): Promise<number> {
+      const { rows } = await shop.database.pool.query(
+        `select count(*)::int as count from message where content ->> 'to' = $1`,
+        [address],
+      );
+      return rows[0].count;
+    },
     async suppress(address: string): Promise<void> {
       await shop.database.pool.query(
         `insert into suppression (account_id, address, reason) values ($1, $2, 'hard_bounce')`,
