@@ -32,6 +32,21 @@ test('a request signed by the service is verified, also with both secrets of a r
   assert.deepEqual(await webhooks.verify(request, { secret }), event);
 });
 
+test('a request of Supabase is verified: its secret has a version, and its signatures are a list with commas', async () => {
+  const body = '{"user":{"email":"ada@people.test"}}';
+  const seconds = Math.floor(Date.now() / 1_000);
+  const signed = signWebhook('e-1', seconds, body, [secret, newWebhookSecret()]);
+  const headers = {
+    ...signed,
+    'webhook-signature': String(signed['webhook-signature']).replace(' ', ', '),
+  };
+  const { user } = await webhooks.verify<{ user: { email: string } }>(
+    { headers, body },
+    { secret: `v1,${secret}` },
+  );
+  assert.equal(user.email, 'ada@people.test');
+});
+
 test('a changed body, id, time or secret is refused', async () => {
   const { headers, body } = await webhooks.sign(event, secret);
   const attempts = [

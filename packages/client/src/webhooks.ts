@@ -3,7 +3,7 @@ import type { EventKind, SignalpostEvent } from './events.ts';
 import { toBase64 } from './message.ts';
 
 export interface VerifyOptions {
-  /** The secret of the webhook, `whsec_…`; both while you rotate it. */
+  /** The secret of the webhook, `whsec_…` (Supabase shows it as `v1,whsec_…`); both while you rotate it. */
   readonly secret: string | readonly string[];
   /** Max difference in seconds between the request's time and now. Default: 300. */
   readonly tolerance?: number;
@@ -18,15 +18,15 @@ export type WebhookRequest =
     };
 
 /**
- * Verifies the signature and age of a webhook request (Standard Webhooks 1.0).
- * @returns its event
+ * Verifies the signature and age of a webhook request (Standard Webhooks 1.0), also of another service.
+ * @returns its event, or what `Payload` says that the other service sends
  * @throws WebhookVerificationError if it isn't signed with one of the secrets or is too old, if the body was parsed, or if
  *   the secret is empty; respond with 401, and log its message
  */
-export async function verify(
+export async function verify<Payload = SignalpostEvent<EventKind>>(
   request: WebhookRequest,
   { secret, tolerance = 300 }: VerifyOptions,
-): Promise<SignalpostEvent<EventKind>> {
+): Promise<Payload> {
   const id = headerOf(request, 'webhook-id');
   const timestamp = headerOf(request, 'webhook-timestamp');
   const signatures = headerOf(request, 'webhook-signature');
@@ -39,10 +39,12 @@ export async function verify(
   for (const one of typeof secret === 'object' ? secret : [secret]) {
     const key = await keyOf(one, 'verify');
     for (const signature of signatures.split(' ')) {
-      const bytes = signature.startsWith('v1,') ? fromBase64(signature.slice(3)) : undefined;
+      // Supabase puts a comma after each, too.
+      const [version, base64 = ''] = signature.split(',');
+      const bytes = version === 'v1' ? fromBase64(base64) : undefined;
       // WebCrypto compares in constant time.
       if (bytes !== undefined && (await crypto.subtle.verify('HMAC', key, bytes, signed)))
-        return JSON.parse(body) as SignalpostEvent<EventKind>;
+        return JSON.parse(body) as Payload;
     }
   }
   throw refuse('no signature matches');
@@ -98,7 +100,7 @@ async function bodyTextOf(request: WebhookRequest): Promise<string> {
 }
 
 function keyOf(secret: string, use: 'sign' | 'verify'): ReturnType<typeof crypto.subtle.importKey> {
-  const bytes = fromBase64((secret ?? '').replace(/^whsec_/, ''));
+  const bytes = fromBase64((secret ?? '').replace(/^(?:v1,)?whsec_/, ''));
   if (bytes === undefined) throw refuse('the secret isn’t one; it begins with whsec_');
   if (bytes.length === 0) throw refuse('the secret is empty; pass the one of the webhook');
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [use]);
