@@ -32,14 +32,17 @@ function readIndex(): { readonly title: string; readonly pages: readonly Page[] 
   return chapters.map((chapter) => {
     const [title = '', ...lines] = chapter.split('\n');
     const pages = lines.flatMap((line) => {
-      const [, links = '', purpose = ''] = line.split(' | ').length === 2 ? line.split('|') : [];
-      return [...links.matchAll(/\[([^\]]+)\]\(([^)]+\.md)\)/g)].map(
-        ([, name = '', file = '']) => ({
-          title: name,
-          file: posix.normalize(file),
-          purpose: purpose.trim().replace(/\[([^\]]*)\]\([^)]*\)/g, '$1'),
-        }),
-      );
+      if (!line.startsWith('| [')) return [];
+      const purpose =
+        line
+          .split('|')[2]
+          ?.trim()
+          .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1') ?? '';
+      return [...line.matchAll(/\[([^\]]+)\]\(([^)]+\.md)\)/g)].map(([, name = '', file = '']) => ({
+        title: name,
+        file: posix.normalize(file),
+        purpose,
+      }));
     });
     return { title, pages };
   });
