@@ -8,7 +8,7 @@ import { isOlderVersion } from '../../src/operating/command/read-version.ts';
 import { codeBlocks } from '../support/markdown-pages.ts';
 
 const root = join(import.meta.dirname, '../..');
-const image = readFileSync(join(root, 'Containerfile'), 'utf8').replaceAll('\\\n', '');
+const image = readFileSync(join(root, 'Dockerfile'), 'utf8').replaceAll('\\\n', '');
 const optional = Object.keys(packageJson.optionalDependencies);
 
 test('package-lock.json has a Node that the launcher takes for every platform of the embedded database', () => {
@@ -53,7 +53,7 @@ test('the unit and the image start Node as the launcher does', () => {
   assert.deepEqual(JSON.parse(entrypoint), [
     'node',
     ...runtime.options,
-    '/opt/signalpost/node_modules/signalpost/dist/main.js',
+    '/opt/signalpost/dist/main.js',
   ]);
 });
 
