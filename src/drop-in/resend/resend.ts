@@ -142,7 +142,6 @@ function readEmail(value: unknown, contents: BodyJson['contents'], now: number):
   if (stored !== undefined && stored.id === undefined)
     details.push({ field: 'template.id', reason: 'is required' });
   const values = Object.entries(stored?.variables ?? {}).map(([name, one]) => [name, String(one)]);
-  const derived = html === undefined || stored !== undefined ? undefined : htmlText(html);
   const mail = {
     from: from === undefined ? undefined : readMailbox(from, 'from', details),
     to,
@@ -151,7 +150,7 @@ function readEmail(value: unknown, contents: BodyJson['contents'], now: number):
     replyTo: list('reply_to'),
     subject,
     html,
-    text: text ?? derived,
+    text: text ?? (html === undefined || stored !== undefined ? undefined : htmlText(html)),
     headers,
     attachments: files?.map((file) =>
       toFile(contents, file.filename, file.content, file.content_type, file.content_id),
