@@ -11,6 +11,7 @@ import { benchAttachments } from './bench-attachments.ts';
 import { benchCapacity, benchCapacityNodes } from './bench-capacity.ts';
 import { benchClient } from './bench-client.ts';
 import { benchBacklog, benchDeliver, benchHistory } from './bench-deliver.ts';
+import { benchDropIn } from './bench-drop-in.ts';
 import { benchImport } from './bench-import.ts';
 import { benchLatency, benchMemory, benchTogether } from './bench-latency.ts';
 import { benchMove } from './bench-move.ts';
@@ -46,6 +47,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   submission: benchSubmission,
   token: benchToken,
   key: benchApiKey,
+  'drop-in': benchDropIn,
   lists: benchLists,
   import: benchImport,
   reports: benchReports,

@@ -131,6 +131,38 @@ test('emails.send with text alone, and with an empty text beside HTML', async ()
   assert.deepEqual([html.text, html.html?.trimEnd()], [undefined, '<p>H']);
 });
 
+test('empty texts are absent lists, and files can be Buffers, as programs without the SDK send them', async () => {
+  const files = [Buffer.from('%PDF-1.7\nä'), Buffer.alloc(200_000, '%PDF-1.7\n')];
+  const text = '"content":{"type":"Buffer","data":[77,90]}';
+  const email = {
+    ...{ from, to: 'plain@resend.test', cc: '', bcc: '', reply_to: '', subject: 'Ä' },
+    ...{ html: '', text, attachments: [] as object[] },
+  };
+  const post = (body: object) =>
+    sendRequest(`${service.url}/resend/emails`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const attachments = files.map((content, index) => ({ content, filename: `${index}.pdf` }));
+  const { status, body } = await post({ ...email, attachments });
+  assert.equal(status, 200, String(body.message));
+  const mail = readSentMail((await mailTo('plain@resend.test')).source);
+  assert.deepEqual([mail.subject, mail.text?.trimEnd(), mail.html], ['Ä', text, undefined]);
+  assert.deepEqual([mail.decoded('cc'), mail.decoded('reply-to')], [undefined, undefined]);
+  assert.deepEqual(
+    mail.files.map(({ content }) => content),
+    files,
+  );
+  const nobody = await post({ ...email, to: '' });
+  assert.equal(nobody.body.message, 'To is required.');
+  const unbounded = await post({
+    ...email,
+    attachments: [{ content: { type: 'Buffer', data: [1, {}] }, filename: 'a.pdf' }],
+  });
+  assert.equal(unbounded.body.message, 'Attachments[0].content must be a string.');
+});
+
 test('an idempotency key sends once, and another email with it is refused', async () => {
   const email = { from, to: 'once@resend.test', subject: 'Once', text: 'Once' };
   const options = { idempotencyKey: 'welcome/123' };

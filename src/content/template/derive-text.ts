@@ -103,6 +103,7 @@ function protectUrls(html: string, placeholders: TagPlaceholders, problems: TagP
  * @param after what follows the attribute: a cell without a font size is a common layout, unless it has text of its own
  */
 export function isHiding(style: string, after: string): boolean {
+  if (style === '') return false;
   const declarations = new Map(
     style.split(';').map((part) => {
       const colon = part.indexOf(':');

@@ -10,13 +10,13 @@ export function readMailbox(text: string, field: string, details: FaultDetail[])
   return { address: text as Mailbox['address'] };
 }
 
-/** Reads one such text, or a list of them. */
+/** Reads one such text, or a list of them. An empty text is what programs send for none. */
 export function readMailboxes(
   given: string | readonly string[] | undefined,
   field: string,
   details: FaultDetail[],
 ): Mailbox[] {
-  if (given === undefined) return [];
+  if (given === undefined || given === '') return [];
   if (typeof given === 'string') return [readMailbox(given, field, details)];
   return given.map((text, index) => readMailbox(text, `${field}[${index}]`, details));
 }

@@ -9,7 +9,7 @@ import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { parseMessageId } from '../../base/values/ids.ts';
 import type { MessageState } from '../../content/message/message-state.ts';
 import { htmlText } from '../../content/template/html-text.ts';
-import { mebibyte } from '../../host/http/limits/route-limits.ts';
+import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { checkSendAt } from '../../sending/submission/delivery-timing.ts';
 import { type BodyJson, member } from '../../sending/submission/read-body-json.ts';
 import { changeSchedule } from '../provider/change-schedule.ts';
@@ -78,8 +78,9 @@ const emailTable = new MemberTable({
   template: 'object',
   topic_id: 'refused: isn’t supported, because Signalpost has no topics',
 });
+const maxBufferBodyBytes = 4 * mebibyte;
 const fileTable = new MemberTable({
-  content: 'text',
+  content: `text: is Base64; a Buffer as Node writes it to JSON is taken in a body of up to ${formatBytes(maxBufferBodyBytes)}`,
   filename: 'text: is required',
   content_type: 'text: is derived from the extension of `filename` if it is absent',
   content_id: 'text',
@@ -141,7 +142,6 @@ function readEmail(value: unknown, contents: BodyJson['contents'], now: number):
   if (stored !== undefined && stored.id === undefined)
     details.push({ field: 'template.id', reason: 'is required' });
   const values = Object.entries(stored?.variables ?? {}).map(([name, one]) => [name, String(one)]);
-  const derived = html === undefined || stored !== undefined ? undefined : htmlText(html);
   const mail = {
     from: from === undefined ? undefined : readMailbox(from, 'from', details),
     to,
@@ -150,7 +150,7 @@ function readEmail(value: unknown, contents: BodyJson['contents'], now: number):
     replyTo: list('reply_to'),
     subject,
     html,
-    text: text ?? derived,
+    text: text ?? (html === undefined || stored !== undefined ? undefined : htmlText(html)),
     headers,
     attachments: files?.map((file) =>
       toFile(contents, file.filename, file.content, file.content_type, file.content_id),
@@ -282,11 +282,23 @@ function idOf({ params }: DropInRequest): string {
   return params.id ?? '';
 }
 
+/** The Buffer of a file, which versions of the SDK before 4 and other programs in JavaScript don't encode. */
+const bufferContent = /"content":\{"type":"Buffer","data":\[(\d{1,3}(?:,\d{1,3})*)\]\}/g;
+
+/** Encodes such Buffers. In JSON, the quotes of a text that looks like one are escaped. */
+function encodeBuffers(body: Buffer): Buffer {
+  if (body.length > maxBufferBodyBytes || !body.includes('{"type":"Buffer"')) return body;
+  const encode = (_: string, list: string): string =>
+    `"content":"${Buffer.from(Uint8Array.from(list.split(','), Number)).toString('base64')}"`;
+  return Buffer.from(body.toString('latin1').replaceAll(bufferContent, encode), 'latin1');
+}
+
 async function sendEmail(request: DropInRequest): Promise<DropInAnswer> {
   const { services, headers, body, span } = request;
   // A repetition is found by its bytes, which decoding its attachments overwrites.
   const idempotencyKey = headers['idempotency-key'];
-  const { value, contents } = readJson(request, attachmentsIn('attachments', 'content'));
+  const encoded = { ...request, body: encodeBuffers(body) };
+  const { value, contents } = readJson(encoded, attachmentsIn('attachments', 'content'));
   const message = readEmail(value, contents, services.clock.now());
   const { messageId } = await sendMessage(request, message, { idempotencyKey, body, span });
   return ok({ id: messageId });
