@@ -96,7 +96,7 @@ async function openSocket(port: number) {
   await once(socket, 'connect');
   let response = Promise.withResolvers<string>();
   let rest: Buffer = Buffer.alloc(0);
-  socket.on('data', (chunk) => {
+  socket.on('data', (chunk: Buffer) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const head = rest.indexOf(headEnd);
     if (head === -1) return;

@@ -1,6 +1,5 @@
 // Builds console/dist, or skips it if the development packages aren't installed. Plain JavaScript, because `npm ci` also runs
 // it on Node versions without TypeScript support.
-import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
@@ -16,11 +15,8 @@ async function loadVite() {
 process.env.NODE_ENV = 'production';
 
 const configFile = fileURLToPath(new URL('../console/vite.config.ts', import.meta.url));
-// The published package has the built console, but not its source.
-const vite = existsSync(configFile) ? await loadVite() : undefined;
-if (!existsSync(configFile)) {
-  process.stdout.write('The console is already built.\n');
-} else if (vite === undefined) {
+const vite = await loadVite();
+if (vite === undefined) {
   process.stdout.write('The console is not built: the development packages are not installed.\n');
 } else {
   await vite.build({ configFile, logLevel: process.argv.includes('--verbose') ? 'info' : 'warn' });

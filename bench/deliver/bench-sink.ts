@@ -99,7 +99,7 @@ function runSink(): void {
     socket.setNoDelay(true);
     socket.on('error', () => undefined);
     socket.write('220 sink ESMTP\r\n');
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       let data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       let replies = '';
       for (;;) {

@@ -123,7 +123,7 @@ test('invalid input is an error of the tool that names each property', async () 
 
 test('a property that a tool doesn’t have is ignored', async () => {
   const response = await call(reader, 'list_templates', { limit: 1, color: 'red' });
-  assert.equal(response.isError, undefined, response.content[0]?.text);
+  assert.equal(response.isError, undefined, String(response.content[0]?.text));
 });
 
 test('a message of another account is not found', async () => {
@@ -145,7 +145,7 @@ for (const [name, input] of [
 ] as const)
   test(`the tool ${name} returns a result`, async () => {
     const response = await call(reader, name, input);
-    assert.equal(response.isError, undefined, response.content[0]?.text);
+    assert.equal(response.isError, undefined, String(response.content[0]?.text));
     assert.equal(typeof response.structuredContent, 'object');
   });
 
@@ -181,7 +181,7 @@ test('a service that is down is an error of the tool', async () => {
 test('an agent sends a test', async () => {
   const to = 'tester@people.test';
   const response = await call(writer, 'send_test', { templateId: 'note', to });
-  assert.equal(response.isError, undefined, response.content[0]?.text);
+  assert.equal(response.isError, undefined, String(response.content[0]?.text));
   await waitFor(
     'the mail',
     async () => (await readInbox(shop.service.url, `?to=${to}`)).length === 1,
@@ -196,14 +196,14 @@ test('an agent drafts a template, and replaces a draft only when told to', async
     html: '<p>Hello {{Name}}</p>',
   };
   const created = await call(writer, 'draft_template', draft);
-  assert.equal(created.isError, undefined, created.content[0]?.text);
+  assert.equal(created.isError, undefined, String(created.content[0]?.text));
   const again = { ...draft, subject: 'Hello' };
   assert.match(
     (await call(writer, 'draft_template', again)).content[0]?.text ?? '',
     /replaceDraft/,
   );
   const replaced = await call(writer, 'draft_template', { ...again, replaceDraft: true });
-  assert.equal(replaced.isError, undefined, replaced.content[0]?.text);
+  assert.equal(replaced.isError, undefined, String(replaced.content[0]?.text));
   const { structuredContent } = await call(reader, 'get_template', { templateId: 'welcome' });
   assert.equal(structuredContent?.hasDraft, true);
   assert.equal(structuredContent?.publishedVersion, null);

@@ -119,7 +119,7 @@ test(
     for (const _ of [1, 2]) {
       const owner = startDatabaseOwner(dataDir, script);
       const { settings, problem } = await owner.firstLine;
-      assert(settings, problem);
+      assert(settings, String(problem));
       assert.equal(
         await queryEmbedded(settings, "select to_tsvector('english', 'dogs')"),
         "'dog':1",
@@ -144,7 +144,7 @@ test('missing links between the libraries are created in place', {
   const dataDir = await embeddedTestFolder();
   const owner = startDatabaseOwner(dataDir, script);
   const { settings, problem } = await owner.firstLine;
-  assert(settings, problem);
+  assert(settings, String(problem));
   assert.deepEqual(
     (await readdir(dataDir)).filter((name) => name.startsWith('postgresql-')),
     [],

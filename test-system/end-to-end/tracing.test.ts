@@ -279,7 +279,7 @@ test('a traceparent that is malformed or occurs twice starts a new trace', async
   for (const traceparent of malformed) sent.push(await send({ traceparent, tracestate: 'v=lost' }));
   for (const [index, id] of sent.entries()) {
     const [accept] = await waitForSpans('the acceptance', about('accept', id));
-    assert.notEqual(accept.traceId, caller.traceId, malformed[index]);
+    assert.notEqual(accept.traceId, caller.traceId, String(malformed[index]));
     const [request] = await waitForSpans(
       'its request',
       (span) => span.spanId === accept.parentSpanId,

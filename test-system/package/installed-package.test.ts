@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, glob, lstat, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -15,9 +16,16 @@ const folder = await mkdtemp(join(tmpdir(), 'package-'));
 await chmod(folder, 0o755);
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** Starts the installed program; resolves with the URL that it prints. */
-async function start(): Promise<string> {
-  const child = spawn('npx', ['--no-install', 'signalpost', 'start'], {
+const { file, paths } = await packRepository(join(folder, 'repository'));
+await writeFile(join(folder, 'package.json'), '{ "private": true }');
+await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', file], {
+  cwd: folder,
+  maxBuffer: 50_000_000,
+});
+
+/** Starts the installed program; resolves with what it prints, up to the link of the inbox. */
+async function start(): Promise<{ readonly address: string; readonly said: string }> {
+  const child = spawn('npx', ['--no-install', 'signalpost'], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DEMO: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -31,15 +39,52 @@ async function start(): Promise<string> {
     child.stdout.resume();
     await end;
   });
+  let said = '';
   for await (const line of createInterface({ input: child.stdout })) {
-    const [, address] = /^\s+Service\s+(http\S+)/.exec(line) ?? [];
-    if (address !== undefined) return address;
+    said += `${line}\n`;
+    const [, address] = /^\s+Service\s+(http\S+)/m.exec(said) ?? [];
+    if (address !== undefined && line.includes('Each link works once')) return { address, said };
   }
   throw new Error('the service did not start');
 }
 
-test('npm installs the published package into an empty folder, where it starts with console, documentation and database', async () => {
-  const { file, paths } = await packRepository(join(folder, 'repository'));
+// Before a start, which adds a cache of compiled code.
+test('an installation has at most 330 packages and 380 MB, Node and PostgreSQL included', async () => {
+  const modules = join(folder, 'node_modules');
+  let packages = 0;
+  for await (const path of glob('**/node_modules/{*,@*/*}/package.json', { cwd: folder }))
+    if (!dirname(path).endsWith('node_modules')) packages += 1;
+  assert.ok(packages > 250 && packages <= 330, `${packages} packages`);
+  const bytes = (
+    await Promise.all(
+      (
+        await readdir(modules, { recursive: true })
+      ).map(async (path) => (await lstat(join(modules, path))).blocks * 512),
+    )
+  ).reduce((sum, size) => sum + size, 0);
+  assert.ok(bytes <= 380 * 2 ** 20, `${Math.ceil(bytes / 2 ** 20)} MB`);
+});
+
+test('an installation has each large library once, in the version that was tested, and nothing for development', async () => {
+  // Fails if a package lacks what it requires, or has it in another version.
+  await run('npm', ['ls', '--all'], { cwd: folder, maxBuffer: 50_000_000 });
+  const { packages } = JSON.parse(
+    await readFile(join(folder, 'repository/package-lock.json'), 'utf8'),
+  );
+  for (const name of ['cheerio', 'html-to-text', 'nodemailer', 'undici']) {
+    const versions: string[] = [];
+    for await (const path of glob(`**/node_modules/${name}/package.json`, {
+      cwd: join(folder, 'node_modules'),
+    }))
+      versions.push(JSON.parse(await readFile(join(folder, 'node_modules', path), 'utf8')).version);
+    assert.deepEqual(versions, [packages[`node_modules/${name}`].version], name);
+  }
+  const own = join(folder, 'node_modules/signalpost/node_modules');
+  for (const name of ['typescript', 'vite', 'react', '@types'])
+    assert.ok(!existsSync(join(own, name)), name);
+});
+
+test('npx starts the installed package in an empty folder, with console, documentation and database', async () => {
   assert.ok(paths.includes('console/dist/index.html'));
   assert.ok(paths.includes('dist/main.js'));
   assert.deepEqual(
@@ -48,12 +93,9 @@ test('npm installs the published package into an empty folder, where it starts w
     ),
     [],
   );
-  await writeFile(join(folder, 'package.json'), '{ "private": true }');
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', file], {
-    cwd: folder,
-    maxBuffer: 50_000_000,
-  });
-  const address = await start();
+  const { address, said } = await start();
+  assert.ok(existsSync(join(folder, 'data/database/PG_VERSION')));
+  assert.match(said, /For a new one: npx signalpost set-up-link or npx signalpost inbox-link/);
   const page = await (await fetch(`${address}/console`)).text();
   const [, script = ''] = /<script type="module"[^>]* src="([^"]+)"/.exec(page) ?? [];
   for (const [path, type] of [

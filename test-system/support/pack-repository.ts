@@ -7,9 +7,9 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
 /**
- * Packs a copy of this checkout with its built console, so that tests can pack at the same time.
+ * Packs a copy of this checkout with its built console, as `npm pack` does, so that tests can pack at the same time.
  * @param folder an empty folder, or one to make; the copy stays in it
- * @returns the package, and the paths in it
+ * @returns the package, and the paths in it without those of its dependencies
  */
 export async function packRepository(
   folder: string,
@@ -27,5 +27,7 @@ export async function packRepository(
   const [{ filename, files }] = JSON.parse(stdout) as [
     { filename: string; files: { path: string }[] },
   ];
-  return { file: join(folder, filename), paths: files.map(({ path }) => path) };
+  const file = join(folder, filename);
+  await run(process.execPath, [join(folder, 'scripts/bundle-packages.mjs'), file], options);
+  return { file, paths: files.map(({ path }) => path) };
 }

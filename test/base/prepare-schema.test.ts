@@ -34,7 +34,7 @@ async function failAndAdvise(database: Database, message: RegExp): Promise<strin
     () => assert.fail('the migration succeeded'),
     (reason: Error) => reason,
   );
-  assert.equal(error.name, 'OperatorError', error.stack);
+  assert.equal(error.name, 'OperatorError', String(error.stack));
   assert.match(error.message, message);
   const [, statement = ''] = /: ((?:grant|create) .*;)$/.exec(error.message) ?? [];
   return statement;

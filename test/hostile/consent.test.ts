@@ -164,7 +164,7 @@ test('ASVS 4.0.3 4.1.1: the access policy of an account binds consents to apps',
   });
   assert.match(new URL(refused).searchParams.get('error_description') ?? '', /access policy/);
   const forced = await browser.submit(page, { decision: 'allow', account: shop.id });
-  assert.ok(!forced.location?.includes('code='), forced.location);
+  assert.ok(!forced.location?.includes('code='), String(forced.location));
   await set({ signInHours: 1 });
   await database.pool.query(
     `update browser_session set authenticated_at = now() - interval '2 hours' where person_id = $1`,

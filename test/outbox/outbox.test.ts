@@ -491,7 +491,7 @@ test('ASVS 4.0.3 9.2.1: a server whose certificate isn’t trusted gets no passw
     socket.once('data', () => {
       socket.write('S');
       new TLSSocket(socket, { isServer: true, key, cert })
-        .on('data', (bytes) => received.push(bytes))
+        .on('data', (bytes: Buffer) => received.push(bytes))
         .on('error', () => undefined);
     });
     socket.on('error', () => undefined);

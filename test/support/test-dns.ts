@@ -83,7 +83,7 @@ export class TestDns {
   async #listenForStreams(): Promise<Server> {
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
-      socket.once('data', (bytes) => {
+      socket.once('data', (bytes: Buffer) => {
         const answer = this.#answer(bytes.subarray(2));
         if (answer !== undefined) socket.end(streamEncode(answer));
       });

@@ -43,7 +43,7 @@ export function openSharedPool(base: Database, connections: number): SharedPool 
       const connect = () => connectInSlot(pool, slots, account);
       const end = async () => undefined;
       const kysely = new Kysely<Tables>({
-        dialect: new PostgresDialect({ pool: { connect, end } }),
+        dialect: new PostgresDialect({ pool: { connect, end, options: pool.options } }),
       });
       return { ...base, kysely, pool, close: end };
     },

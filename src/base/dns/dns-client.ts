@@ -128,7 +128,7 @@ function queryByTcp(
       length.writeUInt16BE(query.length);
       socket.write(Buffer.concat([length, query]));
     });
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
       if (received.length > maxMessageBytes + 2) return fail('the answer is too long');
       if (received.length < 2 || received.length < 2 + received.readUInt16BE()) return;

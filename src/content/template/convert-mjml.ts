@@ -55,7 +55,7 @@ export async function convertMjml(
     problems.error('mjml', 'mjml-unclosed', `<${name}> is not closed where it should be`, { line });
     return undefined;
   }
-  const { default: mjml2html } = await import('mjml');
+  const { default: mjml2html } = await import('mjml-browser');
   try {
     const options = {
       validationLevel: 'strict',

@@ -45,7 +45,7 @@ function addServiceCommands(program: Command, shell: CommandShell): void {
   program
     .command('start')
     .description(
-      'run the whole service in one process, with an embedded database unless DATABASE_URL is set',
+      'run the whole service in one process, with an embedded database unless DATABASE_URL is set; the default command',
     )
     .action(run(async () => (await import('./start.ts')).start));
   program

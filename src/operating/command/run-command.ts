@@ -44,7 +44,7 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
 
 /**
  * Runs one command of the command line.
- * @param args the arguments after the program name
+ * @param args the arguments after the program name; without any, `start`
  * @param environment the settings
  * @returns the exit code: 0, or 1 for wrong usage, failed checks and problems that the operator can fix, which are printed
  */
@@ -56,7 +56,7 @@ export async function runCommand(
   const shell: CommandShell = { ...terminal, environment, exitCode: 0 };
   const program = await createProgram(shell);
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync(args.length === 0 ? ['start'] : [...args], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
     if (error instanceof OperatorError) shell.err(`signalpost: ${error.message}\n`);

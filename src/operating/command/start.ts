@@ -15,7 +15,7 @@ import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
 import type { CommandShell } from './shell.ts';
 import { warnAboutLimits, warnAboutServer } from './startup-warnings.ts';
 import { aborted, drain, stopSignal, stopWithTimeout } from './stop-service.ts';
-import { createStartLinks, welcome } from './welcome.ts';
+import { createStartLinks, programName, welcome } from './welcome.ts';
 
 /**
  * `start`: the whole service in one process. Prints its URLs once it is ready.
@@ -63,9 +63,9 @@ export async function start(shell: CommandShell): Promise<number> {
       if (embedded) stopBackups = await startServiceBackups(config, embedded, log);
       buildMissingConsole(log);
       const links = await createStartLinks(installation.database, config, config.publicUrl ?? url);
-      shell.out(
-        await welcome({ config, url, demo, links, hasDemoKey: await hasDemoKey(config.dataDir) }),
-      );
+      const program = programName(shell.environment);
+      const facts = { config, url, demo, links, program };
+      shell.out(await welcome({ ...facts, hasDemoKey: await hasDemoKey(config.dataDir) }));
       await notifyServiceManager(shell.environment, 'READY=1', log);
       await aborted(signal);
       log.info('stopping');

@@ -6,6 +6,7 @@ import { type Database, describeServer } from '../../base/database/open-database
 import { readSmtpServers } from '../../sending/delivery/smtp-server-settings.ts';
 import type { Config } from '../config/config.ts';
 import { readReleaseVersion } from './read-version.ts';
+import type { CommandShell } from './shell.ts';
 
 interface WelcomeFacts {
   readonly config: Config;
@@ -16,11 +17,13 @@ interface WelcomeFacts {
   /** False for a data folder from before 0.2.0: the first message then requires creating a key. */
   readonly hasDemoKey: boolean;
   readonly links: StartLinks;
+  /** How people call the command line here. */
+  readonly program: string;
 }
 
 /** What `start` prints once the service is ready: its URLs, and how to send a first message with one call. */
 export async function welcome(facts: WelcomeFacts): Promise<string> {
-  const { config, url, demo, hasDemoKey, links } = facts;
+  const { config, url, demo, hasDemoKey, links, program } = facts;
   const database =
     config.databaseUrl === undefined
       ? `embedded PostgreSQL in ${shorten(join(config.dataDir, 'database'))}`
@@ -44,26 +47,26 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
       ...config.settingWarnings.map((line) => `  ${line}`),
       '',
     );
-  lines.push(...describeLinks(links));
-  if (demo) lines.push(...firstMessage(config, url, hasDemoKey));
+  lines.push(...describeLinks(links, program));
+  if (demo) lines.push(...firstMessage(config, url, hasDemoKey ? undefined : program));
   return `${lines.join('\n')}\n`;
 }
 
-function describeLinks({ setUp, inbox, lacksOperator }: StartLinks): string[] {
+function describeLinks({ setUp, inbox, lacksOperator }: StartLinks, program: string): string[] {
   const lines: string[] = [];
   if (setUp !== undefined)
     lines.push('Start here, and make yourself the owner:', '', `  ${setUp}`, '');
   if (inbox !== undefined) lines.push('Open the inbox:', '', `  ${inbox}`, '');
   if (lines.length > 0) {
     const names = [setUp && 'set-up-link', inbox && 'inbox-link'].filter(Boolean);
-    const commands = names.map((name) => `bin/signalpost ${name}`).join(' or ');
+    const commands = names.map((name) => `${program} ${name}`).join(' or ');
     lines.push(`Each link works once, within a day. For a new one: ${commands}`, '');
   }
   if (lacksOperator) {
     lines.push(
       'This installation has no operator. To make a user its operator:',
       '',
-      '  bin/signalpost operator add EMAIL',
+      `  ${program} operator add EMAIL`,
       '',
     );
   }
@@ -80,7 +83,8 @@ function describeDelivery(config: Config): string {
   return `goes to the relay ${relays.join(', else ')}${redirected}`;
 }
 
-function firstMessage(config: Config, url: string, hasDemoKey: boolean): string[] {
+/** @param keyProgram the command line, which must create the key first */
+function firstMessage(config: Config, url: string, keyProgram: string | undefined): string[] {
   const readInbox =
     config.delivery === 'inbox'
       ? [
@@ -94,9 +98,9 @@ function firstMessage(config: Config, url: string, hasDemoKey: boolean): string[
     'Or send a message of the demo account from another terminal in this folder:',
     '',
     `  . ${shorten(join(config.dataDir, 'demo.env'))}`,
-    ...(hasDemoKey
+    ...(keyProgram === undefined
       ? []
-      : ['  DEMO_API_KEY=$(bin/signalpost key create 1000 --name Demo --scope messages:send)']),
+      : [`  DEMO_API_KEY=$(${keyProgram} key create 1000 --name Demo --scope messages:send)`]),
     '',
     `  curl -s ${url}/ete/v1/email/1000/receipt \\`,
     '    -H "Authorization: Bearer $DEMO_API_KEY" -H "Content-Type: application/json" \\',
@@ -108,6 +112,12 @@ function firstMessage(config: Config, url: string, hasDemoKey: boolean): string[
     '',
     ...readInbox,
   ];
+}
+
+/** How people call the command line in the folder where this process was started: in a checkout, by npx, or as installed. */
+export function programName(environment: CommandShell['environment']): string {
+  if (import.meta.filename.endsWith('.ts')) return 'bin/signalpost';
+  return environment.npm_command === 'exec' ? 'npx signalpost' : 'signalpost';
 }
 
 /** Shortens a path to what a person would type in this folder. */

@@ -148,7 +148,7 @@ async function sign({ segments, ...sent }: Sent) {
     bodyHash: hash('sha256', sent.body),
   };
   const claimed = parseSignature(headers.authorization ?? '');
-  assert.ok(claimed, headers.authorization);
+  assert.ok(claimed, String(headers.authorization));
   const [date = ''] = request.headers['x-amz-date'] ?? [];
   const signedAt = Date.parse(date.replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5'));
   return { claimed, request, date, signedAt };

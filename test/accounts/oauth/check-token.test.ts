@@ -108,7 +108,7 @@ test('a missing header, another scheme and a forged token are refused without a 
     `Bearer ${new TokenMint(new MasterKey(randomBytes(32))).mint('access').text}`,
   ];
   for (const header of headers)
-    assert.equal(here.authenticator.authenticate(header), undefined, header);
+    assert.equal(here.authenticator.authenticate(header), undefined, String(header));
   assert.equal(here.queries(), queriesBefore);
 });
 

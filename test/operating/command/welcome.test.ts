@@ -7,6 +7,7 @@ const facts = {
   config: readConfig({ DATA_DIR: '/srv/mail' }),
   url: 'http://127.0.0.1:3000',
   demo: true,
+  program: 'bin/signalpost',
   links: { setUp: undefined, inbox: undefined, lacksOperator: false },
 };
 

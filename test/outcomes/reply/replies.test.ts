@@ -401,14 +401,16 @@ test('repeated mail with a different header isn’t stored again', async () => {
   assert.deepEqual(await countContents(), before);
 });
 
-test('a signature that can’t be read makes the results permerror, and the reply is received', async () => {
+test('RFC 8601 section 2.7.1: a signature that can’t be processed is neutral, and the reply is received', async () => {
   const message = await world.send();
   const signature =
     'v=1; a=rsa-sha256; d=customer.test; s=x; t=99999999999999; h=from; bh=AAA=; b=AAA=';
   const { reply } = await world.reply(message, plainReply({ 'DKIM-Signature': signature }));
-  const { dkim, dmarc } = reply.authentication as Record<string, { result: string }>;
-  assert.equal(dkim?.result, 'permerror');
-  assert.equal(dmarc?.result, 'permerror');
+  assert.deepEqual(reply.authentication, {
+    spf: { result: 'none', domain: 'customer.test' },
+    dkim: { result: 'neutral', domain: 'customer.test' },
+    dmarc: { result: 'none', domain: 'customer.test' },
+  });
 });
 
 test('a reply whose header is too long to be checked has permerror as its results, and is received', async () => {

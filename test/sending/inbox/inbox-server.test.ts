@@ -85,7 +85,7 @@ test('250 means that the message is committed byte for byte, including from the 
 test('while the database is down, the reply is 451 so that the sender retries, and the next message is stored', async () => {
   for (const code of ['ECONNREFUSED', '57P01', '53100', undefined]) {
     storeError = Object.assign(new Error('away'), { code });
-    assert.match(await deliver('Subject: x\r\n\r\nx'), /^451 4\.\d\.\d /, code);
+    assert.match(await deliver('Subject: x\r\n\r\nx'), /^451 4\.\d\.\d /, String(code));
   }
   storeError = undefined;
   assert.match(await deliver('Subject: x\r\n\r\nx'), /^250 /);
