@@ -202,7 +202,7 @@ export function rightOf({ admission }: DropInRequest): RawRight {
 async function toAdmitted(
   request: DropInRequest,
   { templateId, json }: Extract<ProviderMessage, { readonly json: unknown }>,
-  { idempotencyKey, body = request.body, span }: ContentSending,
+  { idempotencyKey, body = Buffer.from(JSON.stringify(json.value)), span }: ContentSending,
 ): Promise<AdmittedRequest> {
   return {
     admission: request.admission,
