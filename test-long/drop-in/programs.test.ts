@@ -160,7 +160,10 @@ test('Payload, a content management system, sends through its adapter for Resend
   assert.equal(welcome?.subject, 'Verify your email');
   assert.match(welcome?.html ?? '', /href="https:\/\/cms\.shop\.test\/admin\/users\/verify\/\w+"/);
   assert.equal(reset?.subject, 'Reset Your Password');
-  assert.ok(reset?.html?.includes(`https://cms.shop.test/admin/reset/${token}`), reset?.html);
+  assert.ok(
+    reset?.html?.includes(`https://cms.shop.test/admin/reset/${token}`),
+    reset?.html ?? 'no mail',
+  );
 
   for (const name of ['bob', 'carl', 'cc', 'bcc']) {
     const mail = await mailTo(`${name}@payload.test`);

@@ -4,11 +4,11 @@ import { parseAllDocuments } from 'yaml';
 
 const folder = join(import.meta.dirname, '../../ops/kubernetes');
 
-export interface Probe {
+interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
 }
 
-export interface Container {
+interface Container {
   readonly image: string;
   readonly args: readonly string[];
   readonly envFrom: readonly { readonly configMapRef: { readonly name: string } }[];
@@ -21,7 +21,7 @@ export interface Container {
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
 }
 
-export interface PodSpec {
+interface PodSpec {
   readonly automountServiceAccountToken: boolean;
   readonly terminationGracePeriodSeconds?: number;
   readonly securityContext: {
