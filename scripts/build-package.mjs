@@ -1,5 +1,5 @@
-// Writes the program of the published package: src without types into dist, and packages/import into its own dist; and the docs site. Node strips
-// types itself, but not below node_modules (Node.js documentation, “Type stripping in dependencies”).
+// Writes the program of the published package: src without types into dist, packages/import into its own dist, and the docs site.
+// Node strips types itself, but not below node_modules (Node.js documentation, “Type stripping in dependencies”).
 import { spawnSync } from 'node:child_process';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
