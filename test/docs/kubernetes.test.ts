@@ -5,14 +5,15 @@ import { test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { nodeRoles } from '../../src/base/threads/node-role.ts';
 import { secretNames, settings } from '../../src/operating/config/settings-table.ts';
-import { type Manifest, readManifests } from '../support/kubernetes-manifests.ts';
+import { type KubernetesObject, readManifests } from '../support/kubernetes-manifests.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/operate/container.md'), 'utf8');
 const manifests = readManifests();
-const ofKind = (kind: string): Manifest[] => manifests.filter((manifest) => manifest.kind === kind);
+const ofKind = (kind: string): KubernetesObject[] =>
+  manifests.filter((manifest) => manifest.kind === kind);
 const deployments = ofKind('Deployment');
 const workloads = [...deployments, ...ofKind('Job')];
-const podOf = ({ metadata, spec }: Manifest) => {
+const podOf = ({ metadata, spec }: KubernetesObject) => {
   const [container, ...others] = spec?.template?.spec.containers ?? [];
   assert.ok(container !== undefined && others.length === 0, metadata.name);
   return {

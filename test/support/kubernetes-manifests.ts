@@ -41,7 +41,7 @@ interface PodSpec {
 type Labels = Readonly<Record<string, string>>;
 
 /** An object of the Kubernetes API, with the members that tests read. */
-export interface Manifest {
+export interface KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: {
@@ -72,7 +72,7 @@ export interface Manifest {
 }
 
 /** Every object of `ops/kubernetes`. */
-export function readManifests(): Manifest[] {
+export function readManifests(): KubernetesObject[] {
   return globSync('*.yaml', { cwd: folder })
     .sort()
     .flatMap((name) => parseAllDocuments(readFileSync(join(folder, name), 'utf8')))
