@@ -35,7 +35,7 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
 }
 
 async function deleteAcceptedSince({ database, shop }: History, since: string): Promise<void> {
-  for (const rows of ['queue_entry where message_id', 'message where id'])
+  for (const rows of ['queued_delivery where message_id', 'message where id'])
     await database.pool.query(`delete from ${rows} >= $2 and account_id = $1`, [shop.id, since]);
 }
 

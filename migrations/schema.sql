@@ -829,33 +829,32 @@ create table provider_identity (
 );
 CREATE INDEX provider_identity_person ON provider_identity USING btree (person_id);
 
-create table queue_entry (
+create table queued_delivery (
   account_id text not null,
   message_id uuid not null,
+  recipient smallint not null,
   retention_days smallint not null,
   priority smallint not null,
   due_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
-  attempts integer not null default 0,
-  lease_owner uuid,
-  fence bigint not null default 0,
-  stage text,
-  pending smallint[] not null,
-  reason text,
-  held smallint[] not null default '{}'::smallint[],
-  paused boolean not null default false,
-  canceled boolean not null default false,
-  in_transaction smallint[],
-  doubtful smallint[],
   deliver_before timestamp with time zone,
+  fence bigint not null default 0,
+  attempts integer not null default 0,
   orphaned smallint not null default 0,
   alone boolean not null default false,
-  queue_entry_pkey PRIMARY KEY (account_id, message_id),
-  queue_entry_lease_ends CHECK (lease_owner IS NULL OR due_at < 'infinity'::timestamp with time zone) NOT VALID,
-  queue_entry_stage_check CHECK (stage = ANY (ARRAY['claimed'::text, 'dot'::text]))
+  held boolean not null default false,
+  paused boolean not null default false,
+  canceled boolean not null default false,
+  doubtful boolean not null default false,
+  stage text,
+  lease_owner uuid,
+  reason text,
+  queued_delivery_pkey PRIMARY KEY (account_id, message_id, recipient),
+  queued_delivery_lease_ends CHECK (lease_owner IS NULL OR due_at < 'infinity'::timestamp with time zone),
+  queued_delivery_stage_check CHECK (stage = ANY (ARRAY['claimed'::text, 'dot'::text]))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
-CREATE INDEX queue_entry_deadline ON queue_entry USING btree (account_id, deliver_before) WHERE (deliver_before IS NOT NULL);
-CREATE INDEX queue_entry_due ON queue_entry USING btree (account_id, priority, due_at);
+CREATE INDEX queued_delivery_deadline ON queued_delivery USING btree (account_id, deliver_before) WHERE (deliver_before IS NOT NULL);
+CREATE INDEX queued_delivery_due ON queued_delivery USING btree (account_id, priority, due_at);
 
 create table recovery_code (
   person_id uuid not null,

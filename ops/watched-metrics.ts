@@ -179,9 +179,9 @@ export const watchedMetrics: Readonly<Partial<Record<MetricName, WatchedMetric>>
   signalpost_queue_entries: {
     panels: [
       {
-        title: 'Messages in the queue',
+        title: 'Deliveries in the queue',
         unit: 'short',
-        queries: [{ query: 'max by (job) (signalpost_queue_entries)', legend: 'messages' }],
+        queries: [{ query: 'max by (job) (signalpost_queue_entries)', legend: 'deliveries' }],
       },
     ],
   },

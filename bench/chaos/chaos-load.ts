@@ -55,7 +55,7 @@ const ownFile = () => toFile(randomBytes(1 + Math.floor(Math.random() * 400_000)
 const copies = (number: number, ...places: number[]) =>
   places.map((place) => address(`copy${place}-${number}`));
 
-/** The kinds of requests, sent in rotation. */
+/** The kinds of requests, sent in rotation. A third of the messages have Cc. */
 const kinds = {
   plain: {},
   cc: { add: (n) => ({ envelope: { ccAddressList: copies(n, 1, 2) } }) },
@@ -75,11 +75,17 @@ const kinds = {
   batch: { batch: true },
   scheduled: {
     add: (n) => ({
+      envelope: { ccAddressList: copies(n, 1) },
       actions: { sendAt: inSeconds(2 + (n % 9)) },
       ...(n % 2 === 0 && { content: { attachments: [terms] } }),
     }),
   },
-  deadline: { add: (n) => ({ actions: { deliverBefore: inSeconds(5 + (n % 20)) } }) },
+  deadline: {
+    add: (n) => ({
+      envelope: { ccAddressList: copies(n, 1) },
+      actions: { deliverBefore: inSeconds(5 + (n % 20)) },
+    }),
+  },
   list: {
     target: 'list',
     add: (n) => {
@@ -93,7 +99,7 @@ const kinds = {
     add: (n) => ({
       metadata: { attributes: { order: `${n}`, shop: 'Zürich' } },
       content: { headers: { 'X-Order': `${n}` } },
-      envelope: { toDisplayName: `読者 ${n}` },
+      envelope: { toDisplayName: `読者 ${n}`, ccAddressList: copies(n, 1, 2, 3) },
     }),
   },
 } satisfies Record<string, Kind>;

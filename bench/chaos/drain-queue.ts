@@ -25,7 +25,7 @@ export async function drainQueue(
   let retryAt = 0;
   let fewest = Number.POSITIVE_INFINITY;
   for (;;) {
-    const waiting = await countRows(database, 'queue_entry').catch(() => -1);
+    const waiting = await countRows(database, 'queued_delivery').catch(() => -1);
     if (waiting === 0 || Date.now() > deadline) return waiting;
     if (waiting === -1 && Date.now() < recoveredAt) deadline = Date.now() + timeoutMs;
     if (waiting > 0 && waiting < fewest) {

@@ -108,7 +108,7 @@ export async function resumeAccount(database: Database, accountId: AccountId): P
 
 /** Resolves once every outcome is written. */
 export function waitUntilQueueEmpty(database: Database, pauseMs = 2): Promise<void> {
-  return waitUntilNone(database, pauseMs, 'select from queue_entry');
+  return waitUntilNone(database, pauseMs, 'select from queued_delivery');
 }
 
 /** Resolves once reports, search and webhooks have processed everything. */

@@ -49,7 +49,7 @@ export async function measureService(
   count: number,
 ): Promise<ServiceRun> {
   await fillWhilePaused(database, accountId, count);
-  await database.pool.query('vacuum analyze queue_entry');
+  await database.pool.query('vacuum analyze queued_delivery');
   await sink.reset();
   const { result: rate, use } = await measureUse(node.pids, async () => {
     await resumeAccount(database, accountId);

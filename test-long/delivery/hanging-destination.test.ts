@@ -77,11 +77,11 @@ test('a hanging destination with a long queue slows others by less than 5%', asy
     claimed: string;
   }>(
     `select regexp_replace(reason, '[0-9:]+', 'N', 'g') as reason, count(*), count(*) filter (where fence > 0) as claimed
-     from queue_entry group by 1 order by 2 desc limit 5`,
+     from queued_delivery group by 1 order by 2 desc limit 5`,
   );
   for (const { reason, count, claimed } of rows)
     t.diagnostic(`${count} × ${reason} (${claimed} were claimed)`);
-  await world.database.pool.query('truncate queue_entry');
+  await world.database.pool.query('truncate queued_delivery');
   const after = await rateOf(3);
   const alone = (before + after) / 2;
   const beside = rounds.length / rounds.reduce((total, { rate }) => total + 1 / rate, 0);

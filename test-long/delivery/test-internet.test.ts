@@ -133,7 +133,7 @@ async function send(toAddress: string): Promise<string> {
 
 async function reasonOf(id: string): Promise<string> {
   const { rows } = await database.pool.query<{ reason: string | null }>(
-    'select reason from queue_entry where message_id = $1',
+    'select reason from queued_delivery where message_id = $1',
     [id],
   );
   return rows[0]?.reason ?? '';
@@ -159,7 +159,7 @@ async function waitForMail(domain: string, count: number): Promise<string[]> {
 /** Makes all waiting messages due now. */
 async function makeDue(): Promise<void> {
   await database.pool.query(
-    'update queue_entry set due_at = now() where lease_owner is null and due_at > now()',
+    'update queued_delivery set due_at = now() where lease_owner is null and due_at > now()',
   );
 }
 

@@ -82,9 +82,9 @@ async function fill(sendAt: Date, total: number): Promise<number> {
          insert into scheduled_message (account_id, message_id, retention_days, send_at, lifetime_seconds, keep_until)
          select account_id, copy.id, retention_days, send_at, lifetime_seconds, keep_until
          from scheduled_message, copy where account_id = '46100' and message_id = $1)
-       insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending, reason)
-       select account_id, copy.id, retention_days, priority, due_at, expires_at, pending, reason
-       from queue_entry, copy where account_id = '46100' and message_id = $1`,
+       insert into queued_delivery (account_id, message_id, retention_days, priority, due_at, expires_at, recipient, reason)
+       select account_id, copy.id, retention_days, priority, due_at, expires_at, recipient, reason
+       from queued_delivery, copy where account_id = '46100' and message_id = $1`,
       [response.body.messageId, ids, done],
     );
   }

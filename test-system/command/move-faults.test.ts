@@ -418,6 +418,19 @@ test('the rest of another installation’s move is not touched', async () => {
   );
 });
 
+test('what is left in tables of the release before is not left behind', async () => {
+  const own = await createInstallation();
+  await query(
+    own,
+    'delete from schema_migration where version = (select max(version) from schema_migration)',
+  );
+  await assert.rejects(
+    moveHere(own, await createEmptyDatabase()),
+    /Processes of the previous release ran until a moment ago/,
+  );
+  assert.equal(await refusal(own), '');
+});
+
 test('a process that runs in spite of everything can neither accept, send nor follow once the move has begun', async () => {
   const own = await createInstallation();
   await assert.rejects(
@@ -425,8 +438,8 @@ test('a process that runs in spite of everything can neither accept, send nor fo
     /stopped/,
   );
   for (const statement of [
-    'update queue_entry set lease_owner = gen_random_uuid()',
-    'delete from queue_entry',
+    'update queued_delivery set lease_owner = gen_random_uuid()',
+    'delete from queued_delivery',
     'update feed_cursor set rested_from = null',
     'update installation set key_fingerprint = key_fingerprint',
   ])

@@ -255,15 +255,15 @@ it('destinations: a domain stays in one piece, however long its reason is', asyn
   const sent = await owner.post(`/accounts/${shop.id}/templates/t-0001/test-send`, { to });
   assert.ok(sent.status < 300, sent.text);
   const isSent = async (): Promise<boolean> => {
-    const found = await database.pool.query('select from queue_entry where account_id = $1', [
+    const found = await database.pool.query('select from queued_delivery where account_id = $1', [
       shop.id,
     ]);
     return found.rowCount === 0;
   };
   await waitFor('the delivery', isSent);
   await database.pool.query(
-    `insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending, reason)
-     select account_id, id, retention_days, 1, now() + interval '1 hour', now() + interval '1 day', '{0}', $3
+    `insert into queued_delivery (account_id, message_id, retention_days, priority, due_at, expires_at, recipient, reason)
+     select account_id, id, retention_days, 1, now() + interval '1 hour', now() + interval '1 day', 0, $3
      from message where account_id = $1 and content ->> 'to' = $2`,
     [shop.id, to, 'the server temporarily rejected the recipient: 451 come back later '.repeat(4)],
   );
@@ -273,5 +273,5 @@ it('destinations: a domain stays in one piece, however long its reason is', asyn
   await domain.waitFor();
   const { height = 0 } = (await domain.boundingBox()) ?? {};
   assert.ok(height > 0 && height < 30, `${height} px is more than one line`);
-  await database.pool.query('delete from queue_entry where account_id = $1', [shop.id]);
+  await database.pool.query('delete from queued_delivery where account_id = $1', [shop.id]);
 });

@@ -152,7 +152,7 @@ async function killInSecondStatement(
   try {
     await blocker.query('begin');
     await blocker.query(
-      `select from queue_entry where message_id = (
+      `select from queued_delivery where message_id = (
          select message_id from scheduled_message where tag = $1 order by send_at desc, message_id desc limit 1)
        for update`,
       [tag],
@@ -186,7 +186,7 @@ test('a move that kill -9 interrupts leaves each message at one of both times, a
          and (m.content ->> 'sendAt')::timestamptz = date_trunc('milliseconds', s.send_at)
          and s.waiting and not q.canceled and (select count(*) from message_event e
            where e.message_id = m.id and e.kind = 'move-asked') = (s.send_at = $2)::int) as consistent
-       from scheduled_message s join queue_entry q on q.message_id = s.message_id
+       from scheduled_message s join queued_delivery q on q.message_id = s.message_id
        join message m on m.id = s.message_id where s.tag = $1 group by 1 order by 1`,
       [tag, sendAt],
     );
@@ -222,7 +222,7 @@ test('a cancellation that kill -9 interrupts cancels or keeps each message, and 
   assert.deepEqual((await change(second, 'cancel', { tag })).body, { changed: 200, skipped: 0 });
   await waitFor('the others', async () => (await statesOf())[0]?.count === 700);
   const { rowCount } = await pool.query(
-    'select from queue_entry where message_id = any ($1::uuid[])',
+    'select from queued_delivery where message_id = any ($1::uuid[])',
     [ids],
   );
   assert.equal(rowCount, 0);

@@ -57,7 +57,7 @@ test('rule 1: kill -9 of PostgreSQL under load loses no accepted request and sto
 
   const { rows } = await database.pool.query<{ id: string; external_id: string }>(
     `select m.id, m.external_id from message m
-     join queue_entry q on q.account_id = m.account_id and q.message_id = m.id
+     join queued_delivery q on q.account_id = m.account_id and q.message_id = m.id
      where m.account_id = '46100'`,
   );
   const stored = new Map(rows.map((row) => [row.external_id, row.id]));

@@ -219,7 +219,7 @@ test('a scheduled email is moved and canceled for all its recipients', async () 
   assert.equal(dataOf(await resend.emails.get(id)).scheduled_at, moved);
   assert.deepEqual(dataOf(await resend.emails.cancel(id)), { object: 'email', id });
   const { rows } = await database.pool.query(
-    `select q.canceled from queue_entry q join message m on m.id = q.message_id where m.content ->> 'subjectLine' = 'Later'`,
+    `select q.canceled from queued_delivery q join message m on m.id = q.message_id where m.content ->> 'subjectLine' = 'Later'`,
   );
   assert.ok(rows.every(({ canceled }) => canceled === true));
   assert.equal(errorOf(await resend.emails.cancel(id))[0], 422);

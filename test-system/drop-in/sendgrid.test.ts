@@ -273,7 +273,7 @@ test('scheduled emails of a batch are canceled together', async () => {
   assert.equal(canceled.statusCode, 201);
   assert.deepEqual(answer, { batch_id: batchId, status: 'cancel' });
   const state = await database.pool.query(
-    'select canceled from queue_entry where message_id = any($1)',
+    'select canceled from queued_delivery where message_id = any($1)',
     [[response.headers['x-message-id'], other.headers['x-message-id']]],
   );
   assert.ok(

@@ -378,7 +378,7 @@ test('the trace survives the queue: a retry on another node links to the same ac
     roles: ['worker'],
   });
   await shop.service.stop();
-  await shop.database.pool.query('update queue_entry set due_at = now() where message_id = $1', [
+  await shop.database.pool.query('update queued_delivery set due_at = now() where message_id = $1', [
     id,
   ]);
   const [retry] = await waitForSpans(

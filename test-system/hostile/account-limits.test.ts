@@ -52,7 +52,7 @@ const unlimited: Readonly<Record<string, string>> = {
   message_reply: 'limited by message, by recipient and by hour',
   message_search: 'grows with messages',
   privacy_record: 'one for an erasure, which an owner confirms',
-  queue_entry: 'grows with messages',
+  queued_delivery: 'grows with messages',
   relay_delivery: 'grows with messages, deleted by age',
   report_destination: 'totals of messages',
   report_latency: 'totals of messages',

@@ -58,7 +58,7 @@ test('ASVS 4.0.3 12.1.1: a process with a 256 MB heap survives requests for giga
     assert.equal(body.rendered, null);
   }
   await waitFor('the accepted ones to end', async () => {
-    const { rows } = await database.pool.query('select from queue_entry');
+    const { rows } = await database.pool.query('select from queued_delivery');
     return rows.length === 0;
   });
   assert.equal((await fetch(`${address}/readyz`)).status, 200);

@@ -151,7 +151,7 @@ export class DeliveryWay {
     await waitFor('all messages to be sent', () => this.#isSettled(except), 30_000).catch(
       async (error: unknown) => {
         const { rows } = await this.stored.database.pool.query(
-          'select account_id, stage, attempts, due_at, reason from queue_entry where account_id <> all ($1)',
+          'select account_id, stage, attempts, due_at, reason from queued_delivery where account_id <> all ($1)',
           [except],
         );
         throw new Error(`left over ${this.#name}: ${JSON.stringify(rows.slice(0, 5))}`, {
@@ -163,7 +163,7 @@ export class DeliveryWay {
 
   async #isSettled(except: readonly string[]): Promise<boolean> {
     const { rows } = await this.stored.database.pool.query<{ settled: boolean }>(
-      `select not exists (select from queue_entry where account_id <> all ($1)) and not exists (
+      `select not exists (select from queued_delivery where account_id <> all ($1)) and not exists (
          select from feed_cursor where tx <= (select max(tx) from message_event)) as settled`,
       [except],
     );

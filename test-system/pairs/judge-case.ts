@@ -415,7 +415,7 @@ async function requireRecords(
     totals.accepted += message.recipients.length;
     totals[outcome] += message.recipients.filter(isLeft).length;
   }
-  const { rows: waiting } = await pool.query('select from queue_entry where account_id = $1', [
+  const { rows: waiting } = await pool.query('select from queued_delivery where account_id = $1', [
     draft.accountId,
   ]);
   assert.equal(waiting.length, 0, 'nothing waits');

@@ -65,7 +65,7 @@ export const surroundings: Readonly<Record<Event, Surrounding>> = {
       await waitFor('the sender to be used again', async () => {
         requireDone(await callerOf(sent).post(`${pathOf(sent)}/queue/retry`));
         const { rows } = await database.pool.query(
-          'select from queue_entry where account_id = $1',
+          'select from queued_delivery where account_id = $1',
           [draft.accountId],
         );
         return rows.length === 0;

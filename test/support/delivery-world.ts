@@ -46,12 +46,12 @@ export interface EventRow {
 }
 
 export interface EntryRow {
+  readonly recipient: number;
   readonly attempts: number;
   readonly fence: string;
   readonly stage: string | null;
   readonly lease_owner: string | null;
-  readonly pending: number[];
-  readonly held: number[];
+  readonly held: boolean;
   readonly reason: string | null;
   /** Seconds from now; Infinity if held for review. */
   readonly due_in: number;
@@ -123,8 +123,8 @@ export class DeliveryWorld {
          insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
            track_clicks, deliver_when_delayed, client_id, accepted_at, state_at, content)
          values ($1, $2, 90, 't1', 1, $3, false, false, $4, 'c1', now(), now(), $5))
-       insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
-       values ($1, $2, 90, $6, now(), now() + $7::float8 * interval '1 s', $8)`,
+       insert into queued_delivery (account_id, message_id, recipient, retention_days, priority, due_at, expires_at)
+       select $1, $2, generate_series(0, $8::int), 90, $6, now(), now() + $7::float8 * interval '1 s'`,
       [
         accountId,
         id,
@@ -133,7 +133,7 @@ export class DeliveryWorld {
         JSON.stringify(content),
         (draft.transactional ?? false) ? 0 : 1,
         draft.lifetime ?? 48 * 3_600,
-        [0, ...(draft.cc ?? []).map((_, index) => index + 1)],
+        draft.cc?.length ?? 0,
       ],
     );
     return id;
@@ -162,14 +162,20 @@ export class DeliveryWorld {
     return rows;
   }
 
-  async entry(id: MessageId): Promise<EntryRow | undefined> {
+  /** What the queue has for the recipients that aren't final, in the order of their numbers. */
+  async entries(id: MessageId): Promise<EntryRow[]> {
     const { rows } = await this.database.pool.query<EntryRow>(
-      `select attempts, fence, stage, lease_owner, pending, held, reason,
+      `select recipient, attempts, fence, stage, lease_owner, held, reason,
          (extract(epoch from due_at)::float8 - extract(epoch from now())::float8) as due_in
-       from queue_entry where message_id = $1`,
+       from queued_delivery where message_id = $1 order by recipient`,
       [id],
     );
-    return rows[0];
+    return rows;
+  }
+
+  /** The first of them. */
+  async entry(id: MessageId): Promise<EntryRow | undefined> {
+    return (await this.entries(id))[0];
   }
 
   /** Waits until the message reaches a state. */
@@ -181,11 +187,12 @@ export class DeliveryWorld {
     );
   }
 
-  /** Waits until nothing holds a lease on the message. */
+  /** Waits until nothing holds a lease on the message. @returns its first entry */
   async waitUntilIdle(id: MessageId): Promise<EntryRow> {
     return waitFor('the message to be idle again', async () => {
-      const entry = await this.entry(id);
-      return entry?.lease_owner === null && entry.attempts > 0 ? entry : undefined;
+      const entries = await this.entries(id);
+      const isIdle = entries.every((entry) => entry.lease_owner === null && entry.attempts > 0);
+      return isIdle ? entries[0] : undefined;
     });
   }
 

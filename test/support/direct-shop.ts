@@ -103,7 +103,7 @@ export class DirectShop {
   /** Why a message is waiting; empty if it isn't. */
   async reasonOf(id: MessageId): Promise<string> {
     const { rows } = await this.database.pool.query<{ reason: string | null }>(
-      'select reason from queue_entry where message_id = $1 and lease_owner is null',
+      'select reason from queued_delivery where message_id = $1 and lease_owner is null',
       [id],
     );
     return rows[0]?.reason ?? '';

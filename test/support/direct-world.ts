@@ -83,8 +83,8 @@ export async function acceptMany(
            json_build_object('to', 'r' || place || '@' || $3::text, 'from', json_build_object('address', 'orders@shop.test'),
              'values', json_build_object('Name', 'Ann', 'Link', 'https://shop.test/'))
          from unnest($2::uuid[]) with ordinality as x (id, place))
-       insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
-       select $1, id, 90, 1, now(), now() + interval '2 days', '{0}' from unnest($2::uuid[]) as x (id)`,
+       insert into queued_delivery (account_id, message_id, retention_days, priority, due_at, expires_at, recipient)
+       select $1, id, 90, 1, now(), now() + interval '2 days', 0 from unnest($2::uuid[]) as x (id)`,
       [accountId, ids, domain],
     );
   }

@@ -13,7 +13,7 @@ interface SinkMail {
 export interface SinkBehavior {
   readonly onConnect?: () => string | undefined;
   readonly onMail?: (address: string) => string | undefined;
-  readonly onRcpt?: (address: string) => string | undefined;
+  readonly onRcpt?: (address: string) => Promise<string | undefined> | string | undefined;
   readonly onMessage?: (mail: SinkMail) => Promise<string | undefined> | string | undefined;
   readonly options?: SMTPServerOptions;
 }
@@ -41,8 +41,8 @@ export async function startSink(behavior: SinkBehavior = {}, port = 0): Promise<
     onMailFrom(address, _session, callback) {
       callback(refusal(behavior.onMail?.(address.address)));
     },
-    onRcptTo(address, _session, callback) {
-      callback(refusal(behavior.onRcpt?.(address.address)));
+    async onRcptTo(address, _session, callback) {
+      callback(refusal(await behavior.onRcpt?.(address.address)));
     },
     async onData(stream, session, callback) {
       const chunks: Buffer[] = [];

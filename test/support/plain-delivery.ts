@@ -9,6 +9,6 @@ export const plainDelivery: Pick<
   decorate: () => ({}),
   deferBacklog: () => undefined,
   findIdentity: async (_accountId, from) => ({ sign: (raw) => raw, returnPath: () => from }),
-  checkDue: async ({ templateVersion }, content) => ({ templateVersion, content, suppressed: [] }),
+  checkDue: async ({ templateVersion }, content) => ({ templateVersion, content }),
   attachments: new AttachmentLoader({ read: async () => undefined }),
 };

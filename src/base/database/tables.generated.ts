@@ -579,25 +579,24 @@ export interface ProviderIdentityTable {
   subject: string;
 }
 
-export interface QueueEntryTable {
+export interface QueuedDeliveryTable {
   account_id: string;
   alone: Generated<boolean>;
   attempts: Generated<number>;
   canceled: Generated<boolean>;
   deliver_before: Timestamp | null;
-  doubtful: number[] | null;
+  doubtful: Generated<boolean>;
   due_at: Timestamp;
   expires_at: Timestamp;
   fence: Generated<Int8>;
-  held: Generated<number[]>;
-  in_transaction: number[] | null;
+  held: Generated<boolean>;
   lease_owner: string | null;
   message_id: string;
   orphaned: Generated<number>;
   paused: Generated<boolean>;
-  pending: number[];
   priority: number;
   reason: string | null;
+  recipient: number;
   retention_days: number;
   stage: string | null;
 }
@@ -1104,7 +1103,7 @@ export interface DB {
   person: PersonTable;
   privacy_record: PrivacyRecordTable;
   provider_identity: ProviderIdentityTable;
-  queue_entry: QueueEntryTable;
+  queued_delivery: QueuedDeliveryTable;
   recovery_code: RecoveryCodeTable;
   relay_delivery: RelayDeliveryTable;
   report_destination: ReportDestinationTable;

@@ -52,6 +52,11 @@ export async function removeKeyNode({ kysely }: Database, node: string): Promise
   await run(kysely)`delete from key_node where node = ${node}`;
 }
 
+/** For a database that no process uses, such as a restored one. */
+export async function removeKeyNodes({ kysely }: Database): Promise<void> {
+  await run(kysely)`delete from key_node`;
+}
+
 /** Processes seen within the given number of seconds. */
 export async function readKeyNodes({ kysely }: Database, seconds: number): Promise<KeyNode[]> {
   await run(kysely)`delete from key_node where seen_at < now() - interval '1 day'`;

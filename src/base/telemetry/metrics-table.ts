@@ -68,9 +68,9 @@ export const metricsTable = {
   Queue: {
     signalpost_queue_oldest_due_seconds: highest('How long the oldest due message has waited'),
     signalpost_queue_entries: highest(
-      'Messages that aren’t final, scheduled ones included; estimated above 10,000',
+      'Deliveries in the queue, one for each recipient, scheduled ones included; estimated above 10,000',
     ),
-    signalpost_worker_busy: gauge('Messages being sent'),
+    signalpost_worker_busy: gauge('Deliveries in progress'),
   },
   Delivery: {
     signalpost_delivery_outcomes_total: counter(

@@ -1,7 +1,7 @@
 import type { Account } from '../../accounts/account/account.ts';
 import type { MessageId } from '../../base/values/ids.ts';
 import { eventKinds, isOutcomeKind, type OutcomeKind } from './event-kinds.ts';
-import { hiddenOf, recipientsOf } from './message-content.ts';
+import { hiddenOf, recipientsOf, sentNumber } from './message-content.ts';
 import type { PausedScope, StoredEvent, StoredMessageStatus } from './message-status-store.ts';
 import type { MessageStatusView } from './message-view.ts';
 import { isTestClass } from './test-class.ts';
@@ -15,14 +15,13 @@ export function describeMessage(
   status: StoredMessageStatus,
   account: Account,
 ): MessageStatusView {
-  const { message, entry, events } = status;
-  const sending = entry?.leased === true;
+  const { message, events } = status;
   return {
     success: true,
     messageId,
     templateId: message.template_id,
     templateVersion: message.template_version,
-    state: sending && entry.pending.includes(0) ? 'sending' : message.state,
+    state: isSending(status, 0) ? 'sending' : message.state,
     stateAt: message.state_at,
     acceptedAt: message.accepted_at,
     transactional: message.transactional,
@@ -47,27 +46,28 @@ export function describeMessage(
 }
 
 /** Recipients in the order of their numbers in events. Addresses are null once the message's personal data is erased. */
-function describeRecipients({
-  message,
-  entry,
-  events,
-}: StoredMessageStatus): MessageStatusView['recipients'] {
+function describeRecipients(status: StoredMessageStatus): MessageStatusView['recipients'] {
+  const { message, events } = status;
   const { content } = message;
-  const addresses: readonly (string | null)[] = content === null ? [null] : recipientsOf(content);
+  const addresses = content === null ? [] : recipientsOf(content);
   const firstBcc = addresses.length - (content === null ? 0 : hiddenOf(content).length);
   const outcomes = events.filter(isOutcome);
-  return addresses.map((address, recipient) => {
-    const last = outcomes.findLast((event) => event.recipient === recipient);
-    const sending = entry?.leased === true && entry.pending.includes(recipient);
+  return (content === null ? [null] : addresses).map((address, recipient) => {
+    const sent = sentNumber(addresses, recipient);
+    const last = outcomes.findLast((event) => event.recipient === sent);
     const initial = recipient === 0 ? message.state : 'queued';
     const settled = last === undefined ? initial : eventKinds[last.kind].state;
     return {
       address,
       role: recipient === 0 ? 'to' : recipient < firstBcc ? 'cc' : 'bcc',
-      state: sending ? 'sending' : settled,
+      state: isSending(status, sent) ? 'sending' : settled,
       at: last?.at ?? message.accepted_at,
     };
   });
+}
+
+function isSending({ queued }: StoredMessageStatus, recipient: number): boolean {
+  return queued.some((delivery) => delivery.leased && delivery.recipient === recipient);
 }
 
 /** True if the event is a recipient's outcome. */
@@ -83,12 +83,12 @@ const pausedReasons: Readonly<Record<PausedScope, string>> = {
   account: 'all mail is paused',
 };
 
-/** The next attempt and why the message waits; null if the message is final or being sent. */
+/** The next attempt and why its recipient waits; null if the message is final or being sent. */
 function describeNextAttempt(
-  { entry }: StoredMessageStatus,
+  { queued: [next] }: StoredMessageStatus,
   account: Account,
 ): MessageStatusView['nextAttempt'] {
-  if (entry === undefined || entry.leased) return null;
+  if (next === undefined || next.leased) return null;
   if (account.suspended) {
     return {
       at: null,
@@ -96,11 +96,11 @@ function describeNextAttempt(
       paused: null,
     };
   }
-  if (entry.paused !== null)
-    return { at: null, reason: pausedReasons[entry.paused], paused: entry.paused };
+  if (next.paused !== null)
+    return { at: null, reason: pausedReasons[next.paused], paused: next.paused };
   return {
     paused: null,
-    at: entry.due_at,
-    reason: entry.reason ?? (entry.due_at === null ? 'held for review' : 'waiting in the queue'),
+    at: next.due_at,
+    reason: next.reason ?? (next.due_at === null ? 'held for review' : 'waiting in the queue'),
   };
 }

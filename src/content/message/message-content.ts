@@ -26,7 +26,7 @@ export interface MessageSender {
 
 /**
  * `message.content`: all personal data of a message, frozen at acceptance. Recipient 0 is `to`, recipient n is
- * `cc[n - 1]`, and `archive` comes last; `queue_entry.pending` and events use these numbers. Erasing this one value
+ * `cc[n - 1]`, and `archive` comes last; queued deliveries and events use these numbers. Erasing this one value
  * erases the person. Its members in SQL: `message-sql.ts`.
  */
 export interface MessageContent<Value extends FieldValue | null = FieldValue> {
@@ -62,6 +62,8 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly sendAt?: string;
   /** Set until the version is chosen at the send time. */
   readonly templateVersion?: 'due';
+  /** The checks of the send time have decided what every recipient gets. */
+  readonly checkedAtDue?: true;
   /** Headers of the request by name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The caller's own data by name: in the message's view, search and webhooks, but not in its mail. */
@@ -93,6 +95,7 @@ export const contentMemberKinds = {
   guarded: 'address',
   sendAt: 'text',
   templateVersion: 'text',
+  checkedAtDue: 'text',
   headers: 'text',
   attributes: 'text',
   // A late bounce still links to it.
@@ -146,6 +149,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     guarded: Array.isArray(stored.guarded) ? stored.guarded.map(String) : undefined,
     sendAt: textOf(stored.sendAt),
     templateVersion: stored.templateVersion === 'due' ? 'due' : undefined,
+    checkedAtDue: stored.checkedAtDue === true || undefined,
     headers: isFields(stored.headers) ? stringMembers(stored.headers) : undefined,
     attributes: isFields(stored.attributes) ? stringMembers(stored.attributes) : undefined,
     trace: readTraceContext(stored.trace),
@@ -168,9 +172,13 @@ export function traceOf(stored: unknown): TraceContext | undefined {
 export function withoutSchedule<Value extends FieldValue | null>({
   sendAt: _,
   templateVersion: __,
-  trace: ___,
+  checkedAtDue: ___,
+  trace: ____,
   ...content
-}: MessageContent<Value>): Omit<MessageContent<Value>, 'sendAt' | 'templateVersion' | 'trace'> {
+}: MessageContent<Value>): Omit<
+  MessageContent<Value>,
+  'sendAt' | 'templateVersion' | 'checkedAtDue' | 'trace'
+> {
   return content;
 }
 
@@ -181,6 +189,14 @@ export function recipientsOf({
   archive,
 }: Pick<MessageContent, 'to' | 'cc' | 'archive'>): readonly [EmailAddress, ...EmailAddress[]] {
   return archive === undefined ? [to, ...cc] : [to, ...cc, archive];
+}
+
+/** The number that an address is sent to by: its first one, if it occurs several times. */
+export function sentNumber(recipients: readonly EmailAddress[], recipient: number): number {
+  const address = recipients[recipient];
+  return address === undefined || address === erasedAddress
+    ? recipient
+    : recipients.indexOf(address);
 }
 
 /** The recipient number of the account's own copy. */

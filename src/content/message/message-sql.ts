@@ -38,6 +38,11 @@ export function domainOfAddress(address: string): string {
   return `split_part(lower(${address}), '@', -1)`;
 }
 
+/** The domain of the address for a recipient number, in lower case. */
+export function recipientDomain(message: string, recipient: string): string {
+  return domainOfAddress(recipientAddress(message, recipient));
+}
+
 /** True if To is the only recipient, besides the account's own copy. */
 export function hasNoCc(message: string): string {
   return `${message}.content -> 'cc' is null`;
@@ -107,27 +112,43 @@ export function withoutTexts(message: string): string {
   return `((${message}.content::jsonb${texts.join('')}) || '{"values":{}}' || coalesce(${erased}, '{}'))::json`;
 }
 
-/** What a person has paused that keeps a queue entry waiting, one of `pausedScopes`; null if nothing has been. */
+/** What a person has paused that keeps a queued delivery waiting, one of `pausedScopes`; null if nothing has been. */
 export function pausedScopeOf(entry: string, message: string): string {
   const paused = (destination: string) => `exists (
     select from delivery_pause p where p.account_id = ${entry}.account_id and p.destination = ${destination})`;
   return `case when ${entry}.paused then 'message' when ${paused("'*'")} then 'account'
-    when ${paused(toDomain(message))} then 'destination' end`;
+    when ${paused(recipientDomain(message, `${entry}.recipient`))} then 'destination' end`;
 }
 
-/** Whether a worker holds a queue entry's lease. Its end is the entry's `due_at`, when another worker takes over. */
+/** Whether a worker holds the lease of a queued delivery. Its end is `due_at`, when another worker takes over. */
 export function isLeased(entry: string, now: string): string {
   return `(${entry}.lease_owner is not null and ${entry}.due_at > ${now})`;
 }
 
 /**
- * The assignments that make a queue entry wait until a time, unless a worker holds its lease. They end an expired lease, because
+ * The assignments that make a queued delivery wait until a time, unless a worker holds its lease. They end an expired lease, because
  * `due_at` would otherwise become its end; the next claim still sees by `stage` what was being sent.
  */
-export function waitUntil(time: string, entry: string, now: string): string {
-  const leased = isLeased(entry, now);
+export function waitUntil(
+  time: string,
+  entry: string,
+  now: string,
+  leased = isLeased(entry, now),
+): string {
   return `due_at = case when ${leased} then ${entry}.due_at else ${time} end,
     lease_owner = case when ${leased} then ${entry}.lease_owner end`;
+}
+
+/** The assignments that cancel a queued delivery `q`, unless a worker holds its lease: the next claim ends it. */
+export function cancelDelivery(now: string): string {
+  return `canceled = true, paused = false, held = false, reason = 'canceled manually', ${waitUntil(now, 'q', now)}`;
+}
+
+/** The same because something of it was erased. Only a final dot that may be on its way is waited for. */
+export function cancelErased(what: string): string {
+  const leased = `(${isLeased('q', 'now()')} and q.stage = 'dot')`;
+  return `canceled = true, paused = false, held = false, reason = 'its ${what} has been erased',
+    ${waitUntil('now()', 'q', 'now()', leased)}`;
 }
 
 /** The lowest UUIDv7 of a time (RFC 9562 section 5.7). */

@@ -11,7 +11,7 @@
  *     accepted with a suppressed recipient ──> suppressed                     final
  *
  * queued     Committed before the 200 and due at once, or at its send time.
- * sending    Leased by a worker. Only the queue entry shows this state; it is too short to write to the message row.
+ * sending    Leased by a worker. Only the queued delivery shows this state; it is too short to write to the message row.
  * delivered  The next host accepted the final dot (RFC 5321 section 4.2.5). A later bounce message is only an event.
  * bounced    Rejected permanently by a 5yz reply, or too large to send with these values.
  * deferred   A 4yz reply, or a connection, DNS or TLS failure.
@@ -22,7 +22,7 @@
  * suppressed The recipient's address is suppressed, at acceptance or at the send time.
  *
  * A lease has two stages. If it expires in `claimed`, nothing was sent and the message is due again; if it expires in
- * `dot`, the final dot may have been sent and the message is uncertain. Entries held for review have an infinite `due_at`;
+ * `dot`, the final dot may have been sent and the message is uncertain. Those held for review have an infinite `due_at`;
  * those of a suspended account keep their `due_at` but aren't claimed.
  */
 export const messageStates = {

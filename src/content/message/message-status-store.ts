@@ -21,12 +21,12 @@ export const pausedScopes = ['message', 'destination', 'account'] as const;
 
 export type PausedScope = (typeof pausedScopes)[number];
 
-/** Queue entry of a message that isn't final. */
-interface StoredQueueEntry {
+/** What the queue has for a recipient of a message that isn't final for them. */
+export interface QueuedDelivery {
+  readonly recipient: number;
   /** Null while held for review. */
   readonly due_at: Date | null;
   readonly reason: string | null;
-  readonly pending: readonly number[];
   /** A worker is sending it now. */
   readonly leased: boolean;
   /** What a person has paused; null: nothing that keeps it waiting. */
@@ -52,14 +52,15 @@ export interface StoredMessage {
 
 export interface StoredMessageStatus {
   readonly message: StoredMessage;
-  readonly entry: StoredQueueEntry | undefined;
+  /** The next one first. */
+  readonly queued: readonly QueuedDelivery[];
   readonly events: readonly StoredEvent[];
 }
 
 /** Messages with many opens and clicks return only their first events. */
 const maxEvents = 1_000;
 
-/** Reads an account's message with its queue entry and events in order; undefined if not found. */
+/** Reads an account's message with its queued deliveries and events in order; undefined if not found. */
 export async function readMessageStatus(
   kysely: Kysely,
   accountId: AccountId,
@@ -70,17 +71,18 @@ export async function readMessageStatus(
       deliver_when_delayed, external_id, tag, content
     from message where account_id = ${accountId} and id = ${messageId}`;
   if (message === undefined) return undefined;
-  const [[entry], events] = await Promise.all([
-    allRows<StoredQueueEntry>(kysely)`
-      select case when due_at < 'infinity' then due_at end as due_at, reason, pending,
+  const [queued, events] = await Promise.all([
+    allRows<QueuedDelivery>(kysely)`
+      select q.recipient, case when due_at < 'infinity' then due_at end as due_at, reason,
         ${sql.raw(isLeased('q', 'now()'))} as leased, ${sql.raw(pausedScopeOf('q', 'm'))} as paused
-      from queue_entry q
+      from queued_delivery q
       left join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
-      where q.account_id = ${accountId} and q.message_id = ${messageId}`,
+      where q.account_id = ${accountId} and q.message_id = ${messageId}
+      order by leased desc, q.due_at, q.recipient`,
     allRows<StoredEvent>(kysely)`
       select at, kind, recipient, detail from message_event
       where account_id = ${accountId} and message_id = ${messageId}
       order by at, id limit ${maxEvents}`,
   ]);
-  return { message, entry, events };
+  return { message, queued, events };
 }

@@ -14,7 +14,7 @@ export function isScheduledClass(retentionDays: number): boolean {
   return retentionDays > scheduledClassOffset;
 }
 
-/** Reason of queue entries whose send time is still ahead. A clock that steps back doesn't make them due. */
+/** Reason of queued deliveries whose send time is still ahead. A clock that steps back doesn't make them due. */
 export const scheduledReason = 'scheduled';
 
 /**

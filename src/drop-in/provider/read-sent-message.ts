@@ -79,11 +79,11 @@ export async function findSentMessage(
   const status = id && (await readMessageStatus(kysely, admission.account.id, id));
   if (id === undefined || status === undefined)
     throw new DropInRefusal('NOT_FOUND', 'The account has no such email.');
-  const { message, entry, events } = status;
+  const { message, queued, events } = status;
   return {
     id,
     acceptedAt: message.accepted_at,
-    state: entry?.leased === true ? 'sending' : message.state,
+    state: queued.some(({ leased }) => leased) ? 'sending' : message.state,
     templateId: message.template_id as SentRow['templateId'],
     templateVersion: message.template_version,
     tag: message.tag,

@@ -1,7 +1,9 @@
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { migrate } from '../../base/database/migrate.ts';
 import { openDatabase } from '../../base/database/open-database.ts';
+import { removeKeyNodes } from '../../base/secrets/key-rotation-store.ts';
 import { readSecrets } from '../../base/secrets/load-master-key.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { createLog } from '../../base/values/log.ts';
@@ -255,6 +257,9 @@ async function treatQueue(
 ): Promise<RestoredMessages[]> {
   const database = openDatabase(embedded.settings, { maxConnections: 2 });
   try {
+    // A backup of the release before has what waits in tables of that release.
+    await removeKeyNodes(database);
+    await migrate(database);
     const treat = { hold: holdRestoredMessages, drop: cancelRestoredMessages, resend: undefined };
     const messages = (await treat[queue]?.(database)) ?? [];
     const detail = { target, backup: manifest.id, restoredTo: recoveredTo.toISOString(), queue };

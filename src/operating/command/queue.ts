@@ -158,13 +158,14 @@ export const queueCommands = {
           shell.err(`Message ${messageId} not found in the account.\n`);
           return 1;
         }
-        const { message, entry } = found;
+        const { message, queued } = found;
+        const [next] = queued;
         const shown = {
           id: messageId,
           state: message.state,
-          sending: entry?.leased ?? false,
-          nextAttemptAt: entry?.due_at ?? null,
-          reason: entry?.reason ?? null,
+          sending: next?.leased ?? false,
+          nextAttemptAt: next?.due_at ?? null,
+          reason: next?.reason ?? null,
         };
         printTable(
           shell,
@@ -175,7 +176,7 @@ export const queueCommands = {
             [
               'next attempt',
               ({ sending, nextAttemptAt }) => {
-                if (entry === undefined) return undefined;
+                if (next === undefined) return undefined;
                 return sending ? 'being sent' : (nextAttemptAt?.toISOString() ?? 'held for review');
               },
             ],

@@ -64,7 +64,7 @@ function report(
   status: StoredMessageStatus | undefined,
 ): number {
   const state = status?.message.state ?? 'queued';
-  const reason = status?.entry?.reason ?? reasonOf(status) ?? null;
+  const reason = status?.queued[0]?.reason ?? reasonOf(status) ?? null;
   const text = reason === null ? state : `${state}: ${reason}`;
   printResult(shell, `${messageId}  ${text}`, { messageId, state, reason });
   return state === 'delivered' ? 0 : 1;

@@ -49,7 +49,7 @@ export async function markDemoAccount(transaction: Kysely, accountId: AccountId)
   await announceChange(transaction, accountTopic, accountId);
 }
 
-/** Inserts the rows that accepting and delivering leave. No queue entry: nothing of it is ever sent. */
+/** Inserts the rows that accepting and delivering leave. Nothing is queued, so nothing of it is ever sent. */
 export async function writeDemoMessages(
   transaction: Kysely,
   accountId: AccountId,
@@ -88,7 +88,7 @@ export async function countProcessed(kysely: Kysely, accountId: AccountId): Prom
 export async function removeDemoAccount(transaction: Kysely, accountId: AccountId): Promise<void> {
   // The followers wait, so they can't add rows for messages that are being removed.
   await waitForAllCursors(transaction, accountId);
-  const tables = ['queue_entry', 'scheduled_message', 'idempotency_key', ...partitionedTables];
+  const tables = ['queued_delivery', 'scheduled_message', 'idempotency_key', ...partitionedTables];
   for (const table of tables.toReversed())
     await run(transaction)`delete from ${sql.table(table)} where account_id = ${accountId}`;
   // The other tables refer to it, and follow.

@@ -36,8 +36,8 @@ export interface DemoDataDependencies {
 }
 
 /**
- * Creates an account with the operators as owners, templates, and a month of finished messages that look real. They have no
- * queue entries, and their addresses are reserved names, so nothing is ever sent.
+ * Creates an account with the operators as owners, templates, and a month of finished messages that look real. Nothing of
+ * them is queued, and their addresses are reserved names, so nothing is ever sent.
  * @throws OperatorError if the account exists, or there is nobody to own it
  */
 export async function fillDemo(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readDatabaseClock } from '../../base/database/database-time-store.ts';
 import { findDatabaseProblems } from '../../base/database/find-database-problems.ts';
-import { migrate } from '../../base/database/migrate.ts';
+import { findMissingMigrations, migrate } from '../../base/database/migrate.ts';
 import { type Database, type Kysely, requireServer } from '../../base/database/open-database.ts';
 import { codeOf, isUnavailable } from '../../base/database/sqlstate.ts';
 import { readInstallationMove } from '../../base/secrets/installation-store.ts';
@@ -153,6 +153,7 @@ async function moveBetween(
   const identity = await identifyMove(job, target);
   if (identity.closed) return await openTarget(job, target, identity, [], []);
   if (!job.sourceIsLocked) await requireStopped(job.source);
+  await requireMigrated(job.source);
   await prepareTarget(job);
   const schema = (await readMoveCatalog(target)).schema;
   requireSameSchema(job, await readCatalogs(source, target));
@@ -269,6 +270,14 @@ async function requireStopped({ database, name }: MoveEnd): Promise<void> {
       );
     await delay(reportPollMs);
   }
+}
+
+/** @throws OperatorError if tables of the release before are left, which the target hasn't */
+async function requireMigrated({ database }: MoveEnd): Promise<void> {
+  if ((await findMissingMigrations(database)).length > 0)
+    throw new OperatorError(
+      'Processes of the previous release ran until a moment ago. Run the same command again in 15 seconds.',
+    );
 }
 
 async function prepareTarget(job: MoveJob): Promise<void> {

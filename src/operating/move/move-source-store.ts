@@ -23,7 +23,7 @@ export async function readOrigin({ kysely }: Database): Promise<string> {
 /** Tables that every process of a service writes: at startup, when it accepts or claims a message, when a follower advances. */
 const fencedTables = [
   ['installation', 'update'],
-  ['queue_entry', 'insert or update or delete'],
+  ['queued_delivery', 'insert or update or delete'],
   ['feed_cursor', 'update'],
 ] as const;
 

@@ -40,7 +40,7 @@ export async function readProgress(
     cross join lateral (
       select account_id, id, retention_days, content from message
       where account_id = k.account_id and id = k.message_id limit 1) as m
-    left join queue_entry q on q.account_id = k.account_id and q.message_id = k.message_id
+    left join queued_delivery q on q.account_id = k.account_id and q.message_id = k.message_id and q.recipient = 0
     left join lateral (
       select kind, at, detail ->> 'cause' as cause from message_event
       where account_id = k.account_id and message_id = k.message_id and retention_days = m.retention_days

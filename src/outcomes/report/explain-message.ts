@@ -1,7 +1,9 @@
 import { isOutcome } from '../../content/message/describe-message.ts';
 import type { OutcomeKind } from '../../content/message/event-kinds.ts';
+import { recipientsOf, sentNumber } from '../../content/message/message-content.ts';
 import type {
   PausedScope,
+  QueuedDelivery,
   StoredEvent,
   StoredMessageStatus,
 } from '../../content/message/message-status-store.ts';
@@ -63,11 +65,14 @@ const causes: Readonly<Record<string, readonly [why: string, step: string]>> = {
  * @param recipient 0 is To, 1 and up are Cc
  */
 export function explainMessage(
-  { message, entry, events }: StoredMessageStatus,
+  { message, queued, events }: StoredMessageStatus,
   recipient = 0,
 ): DeliveryExplanation {
-  const last = events.filter(isOutcome).findLast((event) => event.recipient === recipient);
-  if (entry?.pending.includes(recipient) === true) return explainWaiting(entry, last);
+  const { content } = message;
+  const sent = content ? sentNumber(recipientsOf(content), recipient) : recipient;
+  const last = events.filter(isOutcome).findLast((event) => event.recipient === sent);
+  const waiting = queued.find((delivery) => delivery.recipient === sent);
+  if (waiting !== undefined) return explainWaiting(waiting, last);
   if (last === undefined)
     return message.state === 'queued'
       ? {
@@ -87,10 +92,7 @@ const pausedExplanations: Readonly<Record<PausedScope, DeliveryExplanation>> = {
   account: { sentence: 'All mail is paused.', nextStep: 'Resume mail, or cancel the message.' },
 };
 
-function explainWaiting(
-  entry: NonNullable<StoredMessageStatus['entry']>,
-  last: StoredEvent | undefined,
-): DeliveryExplanation {
+function explainWaiting(entry: QueuedDelivery, last: StoredEvent | undefined): DeliveryExplanation {
   if (entry.leased) return { sentence: 'It is being sent now.', nextStep: 'Wait a moment.' };
   if (entry.paused !== null) return pausedExplanations[entry.paused];
   const why = entry.reason ?? (last === undefined ? undefined : reasonOf(last));

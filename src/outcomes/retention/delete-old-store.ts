@@ -42,7 +42,7 @@ export async function deleteOldRows(kysely: Kysely, table: keyof typeof oldRows)
 /** The parts of a `with` list that delete the messages of `part`, with what belongs to them. */
 const deletedMessages = sql`
   unqueued as (
-    delete from queue_entry q using part
+    delete from queued_delivery q using part
     where q.account_id = part.account_id and q.message_id = part.message_id),
   searched as (
     delete from message_search s using part

@@ -19,7 +19,7 @@ const lockNotAvailable = '55P03';
 
 /**
  * Drops weekly partitions whose messages are all past their retention, and deletes equally old rows from default
- * partitions; a partition that can't be locked in time is left for the next run. Their queue entries go with them. Age is measured by the database clock,
+ * partitions; a partition that can't be locked in time is left for the next run. Their queued deliveries go with them. Age is measured by the database clock,
  * so a node with a wrong clock can't delete new data.
  */
 export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: Log): Promise<void> {
@@ -53,7 +53,7 @@ export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: L
     await client.query('reset lock_timeout');
     // What a person has paused or must review waits without an end.
     await client.query(
-      `delete from queue_entry q using unnest($1::int[], $2::uuid[]) as c (days, id)
+      `delete from queued_delivery q using unnest($1::int[], $2::uuid[]) as c (days, id)
        where q.retention_days = c.days and q.message_id < c.id and not exists (
          select from message m
          where m.account_id = q.account_id and m.id = q.message_id and m.retention_days = q.retention_days)`,

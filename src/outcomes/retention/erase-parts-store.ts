@@ -4,8 +4,8 @@ import { readerEventKinds } from '../../content/message/event-kinds.ts';
 import {
   archiveCopyAddress,
   archiveRecipient,
+  cancelErased,
   kindList,
-  waitUntil,
 } from '../../content/message/message-sql.ts';
 
 // Parts of `with` lists. Each takes the name of the part with the account_id, message_id and retention_days of the
@@ -62,20 +62,20 @@ export const eraseAttachments = (messages: string) => sql`
     where (c.account_id, c.sha256) in (select account_id, sha256 from unlinked)
       and c.check_at > now() + interval '1 hour')`;
 
+const ofArchive = sql.raw(`q.recipient in (
+  select ${archiveRecipient('m')} from message m
+  where m.account_id = q.account_id and m.id = q.message_id and m.retention_days = q.retention_days
+    and ${archiveCopyAddress('m')} is not null)`);
+
 /**
- * Cancels the messages that are waiting, for whatever reason. One that is being sent keeps its lease and is canceled if
- * it would wait again. The account's own copy is dropped, because without content, reports couldn't tell it from a recipient.
+ * Cancels the messages that are waiting, for whatever reason. The account's own copy is dropped, because without content, reports
+ * couldn't tell it from a recipient.
  */
 export const cancelWaiting = (messages: string) => sql`
+  dropped as (
+    delete from queued_delivery q using ${sql.table(messages)} as f
+    where q.account_id = f.account_id and q.message_id = f.message_id and ${ofArchive}),
   canceled as (
-    update queue_entry q
-    set canceled = true, paused = false, held = '{}',
-      pending = array(
-        select r from unnest(q.pending || q.held) as r where r not in (
-          select ${sql.raw(archiveRecipient('m'))} from message m
-          where m.account_id = q.account_id and m.id = q.message_id and m.retention_days = q.retention_days
-            and ${sql.raw(archiveCopyAddress('m'))} is not null)),
-      reason = 'its content has been erased',
-      ${sql.raw(waitUntil('now()', 'q', 'now()'))}
+    update queued_delivery q set ${sql.raw(cancelErased('content'))}
     from ${sql.table(messages)} as f
-    where q.account_id = f.account_id and q.message_id = f.message_id)`;
+    where q.account_id = f.account_id and q.message_id = f.message_id and not ${ofArchive})`;

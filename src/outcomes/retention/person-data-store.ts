@@ -13,8 +13,8 @@ import {
   visibleCc,
 } from '../../content/message/message-content.ts';
 import {
+  cancelErased,
   ccAddresses,
-  isLeased,
   suppressedCcAddresses,
   toAddress,
 } from '../../content/message/message-sql.ts';
@@ -153,23 +153,17 @@ async function eraseSome(
       from found group by 1, 2, 3),
     own as materialized (select account_id, message_id, retention_days from touched where own),
     waiting as materialized (
-      select q.account_id, q.message_id, t.own,
-        array(select p from unnest(q.pending) as p where p <> all (t.recipients)) as pending,
-        array(select p from unnest(q.held) as p where p <> all (t.recipients)) as held
-      from queue_entry q join touched t using (account_id, message_id)
+      select q.account_id, q.message_id, q.recipient, t.own from queued_delivery q join touched t using (account_id, message_id)
+      where t.own or q.recipient = any (t.recipients)
       for update of q),
     ${cancelWaiting('own')},
     ${sql.raw(unschedule('own'))},
     ${eraseAttachments('own')},
-    -- Without recipients left, the message is due at once and then ends like any other.
     unqueued as (
-      update queue_entry q set pending = w.pending, held = w.held,
-        paused = q.paused and cardinality(w.pending || w.held) > 0,
-        due_at = case when cardinality(w.pending || w.held) > 0 or ${sql.raw(isLeased('q', 'now()'))}
-          then q.due_at else now() end
+      update queued_delivery q set ${sql.raw(cancelErased('address'))}
       from waiting w
-      where q.account_id = w.account_id and q.message_id = w.message_id and not w.own),
-    -- After the queue entries are locked, in the order in which outcomes lock them.
+      where not w.own and q.account_id = w.account_id and q.message_id = w.message_id and q.recipient = w.recipient),
+    -- After the deliveries are locked, in the order in which outcomes lock them.
     erased as (
       update message m
       set content = case when f.own or m.content is null then null

@@ -91,7 +91,7 @@ const steps: readonly Step[] = [
     erase: sql`erased as (
       update message m
       set content = case when exists (
-          select from queue_entry q where q.account_id = m.account_id and q.message_id = m.id) then null
+          select from queued_delivery q where q.account_id = m.account_id and q.message_id = m.id) then null
         else ${sql.raw(withoutTexts('m'))} end
       from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
         and m.content is not null),

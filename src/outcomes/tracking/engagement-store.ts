@@ -49,7 +49,7 @@ export async function writeEngagements(
           limit 1
         ) m
         left join lateral (
-          select true as undecided from queue_entry q
+          select true as undecided from queued_delivery q
           where m.early and m.content is not null and i.class = 'person' and not i.decided
             and q.account_id = i.account_id and q.message_id = i.message_id and q.stage = 'dot'
           limit 1

@@ -1,6 +1,7 @@
 import { domainOf, type EmailAddress } from '../../base/values/email-address.ts';
+import { erasedAddress, sentNumber } from '../../content/message/message-content.ts';
 import type { RenderingTooLarge } from '../../content/rendering/rendering-too-large.ts';
-import type { AttemptResult, ClaimedMessage, Lease, RecipientResult } from '../queue/attempt.ts';
+import type { AttemptResult, ClaimedMessage, RecipientResult } from '../queue/attempt.ts';
 import { pausedReason } from '../queue/control-store.ts';
 import type { IdentityProblem } from './find-identity.ts';
 import type { PermanentCause } from './reply-rules.ts';
@@ -13,63 +14,13 @@ export interface StagingRules {
   readonly allow: readonly string[];
 }
 
-export interface DeliveryRoute {
-  /** Envelope address to the recipients it stands for. */
-  readonly envelope: ReadonlyMap<string, readonly number[]>;
-  /** Recipients excluded by DELIVERY_ALLOW. */
-  readonly heldBack: readonly number[];
-  /** Recipients on domains that the account has paused. */
-  readonly paused: readonly number[];
-  readonly redirected: boolean;
-}
-
-/**
- * Maps recipients to envelope addresses; recipients with the same address share a transaction. A redirect applies to every
- * recipient, so DELIVERY_ALLOW has no effect then.
- */
-function routeRecipients(
-  recipients: readonly EmailAddress[],
-  pending: readonly number[],
-  rules: StagingRules,
-  pausedDestinations: readonly string[] = [],
-): DeliveryRoute {
-  const envelope = new Map<string, number[]>();
-  const heldBack: number[] = [];
-  const paused: number[] = [];
-  for (const recipient of pending) {
-    const address = recipients[recipient];
-    if (address === undefined) continue;
-    if (rules.redirect === undefined && !mayReceive(address, rules.allow)) {
-      heldBack.push(recipient);
-      continue;
-    }
-    if (pausedDestinations.includes(domainOf(address))) {
-      paused.push(recipient);
-      continue;
-    }
-    const target = rules.redirect ?? address;
-    envelope.set(target, [...(envelope.get(target) ?? []), recipient]);
-  }
-  return { envelope, heldBack, paused, redirected: rules.redirect !== undefined };
-}
-
-function mayReceive(address: EmailAddress, allow: readonly string[]): boolean {
-  return allow.length === 0 || allow.includes(domainOf(address));
-}
-
-/** The result of an attempt without notes. */
-export function withResults(results: readonly RecipientResult[]): AttemptResult {
-  return { results, notes: [] };
-}
-
-/** The same outcome for every pending recipient. */
-export function resultForAll(
-  { pending }: ClaimedMessage,
-  outcome: 'bounced' | 'canceled' | 'expired' | 'failed',
+/** The end of an attempt without notes. */
+export function resultOf(
+  outcome: RecipientResult['outcome'],
   reason: string,
-  more: Pick<RecipientResult, 'detail'> = {},
+  more: Omit<RecipientResult, 'outcome' | 'reason'> = {},
 ): AttemptResult {
-  return withResults(pending.map((recipient) => ({ recipient, outcome, reason, ...more })));
+  return { result: { outcome, reason, ...more }, notes: [] };
 }
 
 /** Nothing was attempted, so the message is deferred without counting an attempt, at most until it expires. */
@@ -78,83 +29,75 @@ export function postponedResult(
   delayMs: number,
   reason: string,
 ): AttemptResult {
-  const postponed = { delayMs: Math.min(delayMs, message.remainingMs), reason };
-  return { ...withResults([]), postponed };
+  return { postponed: { delayMs: Math.min(delayMs, message.remainingMs), reason }, notes: [] };
+}
+
+/** As `postponedResult`, but a message that would expire before the next attempt expires now. */
+export function postponeOrExpire(
+  message: ClaimedMessage,
+  delayMs: number,
+  reason: string,
+): AttemptResult {
+  if (message.remainingMs <= 0) return resultOf('expired', reason);
+  return postponedResult(message, delayMs, reason);
 }
 
 /** Permanent: the template version and values are frozen, so a retry would be just as large. */
-export function resultTooLarge(message: ClaimedMessage, error: RenderingTooLarge): AttemptResult {
+export function resultTooLarge(error: RenderingTooLarge): AttemptResult {
   const detail = { cause: 'size' satisfies PermanentCause };
-  return resultForAll(message, 'bounced', `it can’t be sent: ${errorText(error)}`, { detail });
+  return resultOf('bounced', `it can’t be sent: ${errorText(error)}`, { detail });
 }
 
-export function resultUnrenderable(message: ClaimedMessage, error: unknown): AttemptResult {
-  return resultForAll(message, 'failed', `it can’t be rendered: ${errorText(error)}`);
+export function resultUnrenderable(error: unknown): AttemptResult {
+  return resultOf('failed', `it can’t be rendered: ${errorText(error)}`);
 }
 
 function errorText(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, 300);
 }
 
-/** The result if the message must not be sent, or not by this process; undefined to continue. */
-export function checkMessage(message: ClaimedMessage, lease: Lease): AttemptResult | undefined {
-  if (message.canceled) return resultForAll(message, 'canceled', 'canceled manually');
+/** The result if the message must not be sent; undefined to continue. */
+export function checkMessage(
+  message: ClaimedMessage,
+  recipients: readonly EmailAddress[],
+): AttemptResult | undefined {
+  const { recipient } = message;
+  const { [recipient]: address = erasedAddress } = recipients;
+  // There is nothing to tell about these.
+  if (address === erasedAddress)
+    return resultOf('canceled', 'its address has been erased', { recorded: true });
+  if (sentNumber(recipients, recipient) !== recipient)
+    return resultOf('canceled', 'its address is sent to once', { recorded: true });
+  if (message.canceled) return resultOf('canceled', 'canceled manually');
   if (message.expired) {
     const mayBeLate = message.deliverWhenDelayed || message.deadlineAt !== undefined;
     const until = mayBeLate ? 'before it expired' : 'within its freshness window';
-    return resultForAll(message, 'expired', `it could not be delivered ${until}`);
+    return resultOf('expired', `it could not be delivered ${until}`);
   }
-  return lease.stopping.aborted ? withResults([]) : undefined;
-}
-
-/** Which recipients get the message now. */
-export interface RecipientSelection {
-  readonly route: DeliveryRoute;
-  /** Results for pending recipients that aren't tried. */
-  readonly untried: readonly RecipientResult[];
-}
-
-/** Excludes recipients that are suppressed, held for review, outside DELIVERY_ALLOW or on a paused domain. */
-export function selectRecipients(
-  message: ClaimedMessage,
-  recipients: readonly EmailAddress[],
-  staging: StagingRules,
-  suppressed: readonly RecipientResult[],
-): RecipientSelection {
-  const heldForReview = message.whenUncertain === 'hold' ? message.doubtful : [];
-  const left = new Set([...heldForReview, ...suppressed.map(({ recipient }) => recipient)]);
-  const pending =
-    left.size === 0 ? message.pending : message.pending.filter((recipient) => !left.has(recipient));
-  const route = routeRecipients(recipients, pending, staging, message.pausedDestinations);
-  const as = (numbers: readonly number[], result: Omit<RecipientResult, 'recipient'>) =>
-    numbers.map((recipient) => ({ recipient, ...result }));
-  const untried = [
-    ...suppressed,
-    ...as(heldForReview, {
-      outcome: 'uncertain',
-      reason: 'it may have been delivered; its template holds such messages for review',
-      recorded: true,
-    }),
-    ...as(route.heldBack, { outcome: 'canceled', reason: 'held back by DELIVERY_ALLOW' }),
-    ...as(route.paused, {
-      outcome: 'deferred',
-      reason: pausedReason,
-      retry: 'ordinary',
-      recorded: true,
-    }),
-  ];
-  return { route, untried };
+  return undefined;
 }
 
 const pausedRecheckMs = 60_000;
 
-/** No recipient can be sent to now. Waiting for a paused destination doesn't count as an attempt. */
-export function resultWithoutEnvelope(
+/** The result if the recipient gets nothing now; undefined to continue. */
+export function checkRecipient(
   message: ClaimedMessage,
-  { route, untried }: RecipientSelection,
-): AttemptResult {
-  if (untried.length > route.paused.length || message.remainingMs <= 0) return withResults(untried);
-  return postponedResult(message, pausedRecheckMs, pausedReason);
+  address: EmailAddress,
+  { redirect, allow }: StagingRules,
+): AttemptResult | undefined {
+  if (message.doubtful && message.whenUncertain === 'hold')
+    return resultOf(
+      'uncertain',
+      'it may have been delivered; its template holds such messages for review',
+      { recorded: true },
+    );
+  const domain = domainOf(address);
+  // A redirect applies to every recipient, so DELIVERY_ALLOW has no effect then.
+  if (redirect === undefined && allow.length > 0 && !allow.includes(domain))
+    return resultOf('canceled', 'held back by DELIVERY_ALLOW');
+  if (message.pausedDestinations.includes(domain))
+    return postponeOrExpire(message, pausedRecheckMs, pausedReason);
+  return undefined;
 }
 
 /** Delay before a message is rechecked while its sender isn't ready. */
@@ -165,6 +108,6 @@ export function waitForSender(
   message: ClaimedMessage,
   { problem, delayMs = problemRecheckMs }: IdentityProblem,
 ): AttemptResult {
-  if (message.remainingMs <= 0) return resultForAll(message, 'expired', problem);
+  if (message.remainingMs <= 0) return resultOf('expired', problem);
   return postponedResult(message, delayMs, `waiting: ${problem}`);
 }

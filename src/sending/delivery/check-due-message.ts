@@ -4,13 +4,19 @@ import { normalizeAddress } from '../../base/values/email-address.ts';
 import type { AccountId, TemplateId } from '../../base/values/ids.ts';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
 import { type MessageContent, recipientsOf } from '../../content/message/message-content.ts';
+import { isFinalState } from '../../content/message/message-state.ts';
 import { isTestClass } from '../../content/message/test-class.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import { parseOverride, type TemplateOverride } from '../../content/template/parse-override.ts';
 import { missingFields } from '../../content/template/template-fields.ts';
-import type { AttemptResult, ClaimedMessage, RecipientResult } from '../queue/attempt.ts';
-import { waitForSender, withResults } from './attempt-results.ts';
-import { readSuppressed, type SuppressionQuestion, saveDueDecision } from './due-message-store.ts';
+import type { AttemptResult, ClaimedMessage } from '../queue/attempt.ts';
+import { resultOf, waitForSender } from './attempt-results.ts';
+import {
+  readState,
+  readSuppressed,
+  type SuppressionQuestion,
+  saveDueDecision,
+} from './due-message-store.ts';
 
 /** What was true when a scheduled message was accepted, and may no longer be. */
 export interface DueFacts {
@@ -33,8 +39,6 @@ export interface DueFacts {
 export interface DueMessage {
   readonly templateVersion: number;
   readonly content: MessageContent;
-  /** Results for recipients that have become suppressed. */
-  readonly suppressed: readonly RecipientResult[];
   /** Set if nothing is sent now. */
   readonly result?: AttemptResult;
 }
@@ -90,73 +94,50 @@ export function createCheckDue({ database, senders, templates }: DueFacts): Chec
   }
 
   return async (message, content) => {
-    const unsent = { templateVersion: message.templateVersion, content, suppressed: [] };
+    const { recipient, templateVersion } = message;
     const isTest = isTestClass(message.retentionDays);
+    const unsent = (result: AttemptResult) => ({ templateVersion, content, result });
     const unverified = isTest ? undefined : await findUnverified(message, content);
     if (unverified !== undefined)
-      return {
-        ...unsent,
-        result: waitForSender(message, {
-          problem: `${unverified} isn’t a verified sender any more`,
-        }),
-      };
-    const recipients = recipientsOf(content);
-    const pending = message.pending.flatMap((recipient) => {
-      const address = recipients[recipient];
-      return address === undefined ? [] : { recipient, address: normalizeAddress(address) };
-    });
-    const blocked = isTest
-      ? []
-      : await findSuppressed({
-          accountId: message.accountId,
-          transactional: message.transactional,
-          addresses: pending.map(({ address }) => address),
-        });
-    const leftOut = new Set(content.suppressedCc?.map(normalizeAddress));
-    const suppressed = pending
-      .filter(({ address }) => blocked?.includes(address) === true || leftOut.has(address))
-      .map(({ recipient }) => recipient);
-    if (suppressed.includes(0)) return { ...unsent, result: withoutTo(message, suppressed) };
+      return unsent(
+        waitForSender(message, { problem: `${unverified} isn’t a verified sender any more` }),
+      );
+    const addresses = recipientsOf(content).map(normalizeAddress);
+    const [to, own = to] = [addresses[0], addresses[recipient]];
+    const { accountId, transactional } = message;
+    const blocked = isTest ? [] : await findSuppressed({ accountId, transactional, addresses });
+    const suppressed: ReadonlySet<string | undefined> = new Set(blocked);
+    const leftOut: ReadonlySet<string | undefined> = new Set(
+      content.suppressedCc?.map(normalizeAddress),
+    );
+    if (suppressed.has(own) || (recipient > 0 && leftOut.has(own)))
+      return unsent(resultOf('suppressed', 'the address has been suppressed'));
+    // Without its To recipient, nothing of a message is sent, as at acceptance, unless To has already got it. Read after the
+    // suppressions, because an outcome is recorded before the suppression that it causes.
+    if (suppressed.has(to)) {
+      const state = await readState(database.kysely, message);
+      if (state === undefined || !isFinalState(state) || state === 'suppressed')
+        return unsent(resultOf('canceled', 'its To address has been suppressed'));
+    }
+    const needsDecision =
+      content.templateVersion === 'due' || (addresses.length > 1 && content.checkedAtDue !== true);
+    if (!needsDecision) return { templateVersion, content };
     const choice =
       content.templateVersion === 'due'
         ? await chooseVersion(message, content)
-        : { version: message.templateVersion, kept: undefined };
-    // After the first attempt, the Cc header stays as others may have received it.
-    const newlyLeftOut = suppressed
-      .flatMap((recipient) => recipients[recipient] ?? [])
-      .filter((address) => message.attempt === 1 && !leftOut.has(normalizeAddress(address)));
-    if (content.templateVersion === 'due' || newlyLeftOut.length > 0) {
-      const isSaved = await saveDueDecision(database.kysely, message, {
-        templateVersion: choice.version,
-        suppressedCc: newlyLeftOut,
-        versionKept: choice.kept,
-      });
-      if (!isSaved) return undefined;
-    }
-    return {
+        : { version: templateVersion, kept: undefined };
+    return saveDueDecision(database.kysely, message, {
       templateVersion: choice.version,
-      content: { ...content, suppressedCc: [...(content.suppressedCc ?? []), ...newlyLeftOut] },
-      suppressed: suppressed.map(asSuppressed),
-    };
+      suppressedCc: (content.cc ?? []).filter((cc) => {
+        const address = normalizeAddress(cc);
+        return suppressed.has(address) && !leftOut.has(address);
+      }),
+      versionKept: choice.kept,
+    });
   };
 }
 
 function overrideOf(text: string | undefined): TemplateOverride | undefined {
   const parsed = text === undefined ? undefined : parseOverride(text);
   return parsed?.ok === true ? parsed.override : undefined;
-}
-
-function asSuppressed(recipient: number): RecipientResult {
-  return { recipient, outcome: 'suppressed', reason: 'the address has been suppressed' };
-}
-
-/** Without its To recipient, nothing of a message is sent, as at acceptance. */
-function withoutTo(message: ClaimedMessage, suppressed: readonly number[]): AttemptResult {
-  const results = message.pending.map(
-    (recipient): RecipientResult =>
-      suppressed.includes(recipient)
-        ? asSuppressed(recipient)
-        : { recipient, outcome: 'canceled', reason: 'its To address has been suppressed' },
-  );
-  return withResults(results);
 }

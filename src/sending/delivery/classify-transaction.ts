@@ -5,10 +5,8 @@ import { formatReply, type Reply } from './reply.ts';
 import type { PermanentCause } from './reply-rules.ts';
 import type { FaultKind, Stage, TransactionEnd, TransactionResult } from './transport.ts';
 
-type Verdict = Omit<RecipientResult, 'recipient'>;
-
 /** Outcome of a transaction. Not called for ends that say nothing about the message (`lost`, `stopped`). */
-export function classifyTransaction(result: TransactionResult): Verdict {
+export function classifyTransaction(result: TransactionResult): RecipientResult {
   const verdict = classifyEnd(result.end);
   return {
     ...verdict,
@@ -19,7 +17,7 @@ export function classifyTransaction(result: TransactionResult): Verdict {
   };
 }
 
-function classifyEnd(end: TransactionEnd): Verdict {
+function classifyEnd(end: TransactionEnd): RecipientResult {
   switch (end.kind) {
     case 'reply':
       return classifyLastReply(end.reply, end.stage);
@@ -72,7 +70,7 @@ const rejectedObjects: Readonly<Record<Stage, string>> = {
   final: 'the message',
 };
 
-function classifyLastReply(reply: Reply, stage: Stage): Verdict {
+function classifyLastReply(reply: Reply, stage: Stage): RecipientResult {
   const meaning = classifyReply(reply.code, reply.enhanced, reply.text);
   const text = formatReply(reply);
   const detail = { reply: text, stage };

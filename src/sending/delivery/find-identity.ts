@@ -12,13 +12,12 @@ export interface SendingIdentity {
   sign(raw: Buffer, acceptedAt: Date): Buffer;
   /**
    * Address for MAIL FROM.
-   * @param recipient the first one that the transaction's address stands for
    */
   returnPath(messageId: MessageId, recipient: number): string;
   /** The source address pool. */
   readonly pool?: string | undefined;
-  /** Returns recipients to the daily limit for whom no server was reached. */
-  release?(recipients: number): void;
+  /** Returns the recipient to the daily limit, if no server was reached. */
+  release?(): void;
 }
 
 /** Why mail can't be sent now, and how long to wait before rechecking. */
@@ -27,14 +26,10 @@ export interface IdentityProblem {
   readonly delayMs?: number;
 }
 
-/**
- * Finds the identity for a From address, or why its mail can't be sent now.
- * @param recipients of the attempt
- */
+/** Finds the identity for a From address, or why its mail can't be sent now. */
 export type FindIdentity = (
   accountId: AccountId,
   from: EmailAddress,
-  recipients: number,
 ) => Promise<SendingIdentity | IdentityProblem>;
 
 export type SigningDomainLookup = Pick<DomainDirectory, 'find'>;
@@ -74,14 +69,14 @@ export function findDirectIdentity(
   paths: ReturnPaths,
   warmUps: WarmUps,
 ): FindIdentity {
-  return async (accountId, from, recipients) => {
+  return async (accountId, from) => {
     const name = domainOf(from);
     const domain = await domains.find(accountId, name);
     const problem = problemOf(name, domain);
     if (domain === undefined || problem !== undefined) return { problem: problem ?? '' };
     const subject = `domain:${accountId}/${domain.domain}`;
     const { warmUp } = domain;
-    if (warmUp !== undefined && !(await warmUps.consume(subject, warmUp, recipients)))
+    if (warmUp !== undefined && !(await warmUps.consume(subject, warmUp)))
       return {
         problem: `${domain.domain} is warming up and has reached today’s limit`,
         delayMs: quotaDelayMs(Date.now(), Math.random()),
@@ -89,8 +84,8 @@ export function findDirectIdentity(
     return {
       pool: domain.sourcePool,
       sign: (raw, signedAt) => signMessage(raw, domain.keys, { signedAt }),
-      release: (unreached) => {
-        if (warmUp !== undefined) warmUps.giveBack(subject, unreached);
+      release: () => {
+        if (warmUp !== undefined) warmUps.giveBack(subject);
       },
       returnPath: (messageId, recipient) =>
         paths.make({ accountId, messageId, recipient }, domain.returnPath),

@@ -1,10 +1,10 @@
 import type { SpanAttributes, TraceSpan, Tracing } from '../../base/telemetry/tracing.ts';
-import { domainOf, type EmailAddress } from '../../base/values/email-address.ts';
+import { domainOf } from '../../base/values/email-address.ts';
 import { readContent, recipientsOf, traceOf } from '../../content/message/message-content.ts';
 import type { Attempt, ClaimedMessage, RecipientResult } from '../queue/attempt.ts';
 
 /**
- * Runs each attempt of a traced message in a span, from the claim to the outcome of its last SMTP transaction.
+ * Runs each attempt of a traced message in a span, from the claim to the outcome of its SMTP transaction.
  *
  * An attempt is a separate trace that links to the acceptance, as the semantic conventions for messaging recommend for
  * work that waits: a retry can be days later, when a backend that assembles or samples whole traces has closed that one.
@@ -17,18 +17,10 @@ export function traceAttempts(tracing: Tracing | undefined, attempt: Attempt): A
       accepted && tracing.startLinked(accepted, 'deliver', 'consumer', describeMessage(message));
     if (span === undefined) return attempt(message, lease);
     message.span = span;
-    const results: RecipientResult[] = [];
     try {
-      const result = await attempt(message, {
-        ...lease,
-        // Results that are saved before the end are no longer in the attempt's own.
-        advance(earlier, next) {
-          results.push(...earlier);
-          return lease.advance(earlier, next);
-        },
-      });
+      const result = await attempt(message, lease);
       if (result === undefined) span.set({ 'signalpost.outcomes': ['lease-lost'] });
-      else describeResults(span, [...results, ...result.results]);
+      else describeResult(span, result.result);
       return result;
     } catch (error) {
       span.fail('internal');
@@ -59,8 +51,7 @@ export function tracePart<Result>(
 
 function describeMessage(message: ClaimedMessage): SpanAttributes {
   const content = readContent(message.content);
-  const recipients: readonly EmailAddress[] = content === undefined ? [] : recipientsOf(content);
-  const pending = message.pending.flatMap((recipient) => recipients[recipient] ?? []);
+  const address = content && recipientsOf(content)[message.recipient];
   return {
     'messaging.system': 'signalpost',
     'messaging.operation.name': 'deliver',
@@ -69,18 +60,18 @@ function describeMessage(message: ClaimedMessage): SpanAttributes {
     'signalpost.account.id': message.accountId,
     'signalpost.template.id': message.templateId,
     'signalpost.attempt': message.attempt,
-    'signalpost.destination.domains': [...new Set(pending.map(domainOf))],
+    'signalpost.destination.domains': address === undefined ? [] : [domainOf(address)],
   };
 }
 
-/** Outcomes and reply codes; the text of a reply can quote an address. */
-function describeResults(span: TraceSpan, results: readonly RecipientResult[]): void {
-  const outcomes = new Set<string>(results.map(({ outcome }) => outcome));
-  if (outcomes.size === 0) outcomes.add('postponed');
-  const codes = new Set(results.flatMap(replyCode));
-  span.set({ 'signalpost.outcomes': [...outcomes], 'signalpost.smtp.reply_codes': [...codes] });
-  const failed = results.find(({ outcome }) => failures.has(outcome));
-  if (failed !== undefined) span.fail(String(failed.detail?.cause ?? failed.outcome));
+/** Outcome and reply code; the text of a reply can quote an address. */
+function describeResult(span: TraceSpan, result: RecipientResult | undefined): void {
+  span.set({
+    'signalpost.outcomes': [result?.outcome ?? 'postponed'],
+    'signalpost.smtp.reply_codes': result === undefined ? [] : replyCode(result),
+  });
+  if (result !== undefined && failures.has(result.outcome))
+    span.fail(String(result.detail?.cause ?? result.outcome));
 }
 
 const failures: ReadonlySet<RecipientResult['outcome']> = new Set([

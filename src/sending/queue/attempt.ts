@@ -3,10 +3,12 @@ import type { AccountId, MessageId, TemplateId } from '../../base/values/ids.ts'
 import type { NoteKind, OutcomeKind } from '../../content/message/event-kinds.ts';
 import type { RetryKind } from './retry-schedule.ts';
 
-/** A message leased by this process, with everything needed to send it. */
+/** A message leased by this process for one of its recipients, with everything needed to send it. */
 export interface ClaimedMessage {
   readonly accountId: AccountId;
   readonly messageId: MessageId;
+  /** 0 is To, then come Cc, Bcc and the archive address. */
+  readonly recipient: number;
   readonly retentionDays: number;
   /** Unique ID of the claim that created the lease. */
   readonly owner: string;
@@ -14,15 +16,11 @@ export interface ClaimedMessage {
   readonly fence: string;
   /** Counts from 1. */
   readonly attempt: number;
-  /** Recipients to try: 0 is To, 1 and up are Cc. `advance` removes those it settled, and those erased meanwhile. */
-  pending: readonly number[];
-  /** Recipients held for review. */
-  readonly held: readonly number[];
-  /** Pending recipients for which an earlier attempt may have sent the final dot. Their events are already recorded. */
-  readonly doubtful: readonly number[];
+  /** An earlier attempt may have sent the final dot. Its event is already recorded. */
+  readonly doubtful: boolean;
   /** Paused while it was being sent by a worker that then stopped: don't send it. */
   readonly paused: boolean;
-  /** Canceled by a user: don't send to pending recipients. */
+  /** Canceled by a user: don't send it. */
   readonly canceled: boolean;
   /** How many of its leases in a row expired, as they do when a process dies; above `suspectAfter`, only those of attempts that were alone. */
   readonly orphaned: number;
@@ -61,9 +59,8 @@ export const holdAfter = 4;
 /** What to do with a message whose final dot may have been sent, as set in the template. */
 type UncertainPolicy = 'resend' | 'hold';
 
-/** The result for one recipient in one attempt. */
+/** What an attempt found out about its recipient. */
 export interface RecipientResult {
-  readonly recipient: number;
   readonly outcome: OutcomeKind;
   /** One sentence shown to users, without addresses. */
   readonly reason: string;
@@ -71,11 +68,8 @@ export interface RecipientResult {
   readonly retry?: RetryKind;
   /** Seconds the receiver asked us to wait. */
   readonly retryAfter?: number;
-  /** True if its event is already recorded. */
+  /** True if it gets no event: there is one already, or nothing to tell. */
   readonly recorded?: boolean;
-  readonly eventId?: string;
-  /** When it was known, by `performance.now()`; at the end of the attempt if absent. */
-  readonly happenedAt?: number;
   /** For the metrics: the operator of the recipient's mail server, if it is a known one. */
   readonly receiver?: string;
   /** By which the reports of a relay name the delivery. */
@@ -84,30 +78,24 @@ export interface RecipientResult {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** A result that can be recorded before the attempt ends. */
-export interface RecordableResult extends RecipientResult {
-  /** Of its event, so that writing it again is harmless if the first reply of the database was lost. */
-  readonly eventId: string;
-  readonly happenedAt: number;
-}
-
-/** A note about the message that isn't a recipient's outcome, such as a link that was emptied. */
+/** A note about the attempt besides its outcome, such as a link that was emptied. */
 export interface AttemptNote {
   readonly kind: NoteKind;
-  readonly recipient?: number;
+  /** It is about the recipient, and not the whole message. */
+  readonly ofRecipient?: true;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
 export interface AttemptResult {
-  /** One per recipient tried. Empty if nothing was tried; the lease is then released. */
-  readonly results: readonly RecipientResult[];
-  /**
-   * If `results` is empty: when to retry and why not now. Absent means immediately, because this process is stopping.
-   */
+  /** Undefined if nothing was tried; the lease is then released. */
+  readonly result?: RecipientResult;
+  /** Without a result: when to retry and why not now. Absent means immediately, because this process is stopping. */
   readonly postponed?: { readonly delayMs: number; readonly reason: string };
   readonly notes: readonly AttemptNote[];
   /** Fields to erase once the message is final; undefined for none. */
   readonly secretFields?: readonly string[] | undefined;
+  /** Whether the message has other recipients, which may still wait. */
+  readonly hasOthers?: boolean;
 }
 
 /** The lease operations available to an attempt. */
@@ -118,18 +106,6 @@ export interface Lease {
    * @throws if the outcome is unknown; the dot must not be sent
    */
   markDot(): Promise<boolean>;
-  /**
-   * Call before each transaction of a multi-transaction message. Durably records the earlier results, so that a failure
-   * makes only the next transaction's recipients uncertain.
-   * @param results of the transactions so far
-   * @param next recipients of the next transaction
-   * @returns what is left to report at the end; undefined if the lease is lost, so no further transaction may start
-   * @throws if the outcome is unknown; no further transaction may start
-   */
-  advance(
-    results: readonly RecordableResult[],
-    next: readonly number[],
-  ): Promise<readonly RecordableResult[] | undefined>;
   /** Aborts when the service stops; don't start new work after that. */
   readonly stopping: AbortSignal;
 }
@@ -138,6 +114,6 @@ export interface Lease {
 export type Attempt = (message: ClaimedMessage, lease: Lease) => Promise<AttemptResult | undefined>;
 
 /** Members of log lines about an attempt. */
-export function attemptLogFields({ messageId, attempt, span }: ClaimedMessage): object {
-  return { messageId, attempt, ...span?.logFields };
+export function attemptLogFields({ messageId, recipient, attempt, span }: ClaimedMessage): object {
+  return { messageId, recipient, attempt, ...span?.logFields };
 }

@@ -36,14 +36,14 @@ const rescheduleStatement = `
   with moment as materialized (
     select now() as now, now() + $1::float8 * interval '1 ms' as lease_end),
   late as materialized (
-    select q.account_id, q.message_id from queue_entry q, moment
+    select q.account_id, q.message_id, q.recipient from queued_delivery q, moment
     where q.due_at < 'infinity' and q.reason is distinct from '${scheduledReason}'
       and q.due_at > case when q.lease_owner is null then moment.now else moment.lease_end end
     limit ${chunkSize} for update of q skip locked)
-  update queue_entry q
+  update queued_delivery q
   set due_at = case when q.lease_owner is null then moment.now else moment.lease_end end
   from late, moment
-  where q.account_id = late.account_id and q.message_id = late.message_id`;
+  where q.account_id = late.account_id and q.message_id = late.message_id and q.recipient = late.recipient`;
 
 type TimedMember = 'owner' | 'expired' | 'remainingMs' | 'deadlineAt' | 'leaseEndsAt';
 
@@ -111,22 +111,22 @@ export class ClaimStore {
       name: 'queue-find-due-accounts',
       text: `
         with recursive waiting (account_id, priority) as (
-          (select account_id, priority from queue_entry order by account_id, priority limit 1)
+          (select account_id, priority from queued_delivery order by account_id, priority limit 1)
           union all
           select next.account_id, next.priority
           from waiting
           cross join lateral (
-            select q.account_id, q.priority from queue_entry q
+            select q.account_id, q.priority from queued_delivery q
             where (q.account_id, q.priority) > (waiting.account_id, waiting.priority)
             order by q.account_id, q.priority limit 1) next
         )
         select distinct waiting.account_id, (
-            select true from queue_entry q
+            select true from queued_delivery q
             where q.account_id = waiting.account_id and ${isNear('now()')}
             limit 1) is not null as near
         from waiting
         where (
-            select q.due_at from queue_entry q
+            select q.due_at from queued_delivery q
             where q.account_id = waiting.account_id and q.priority = waiting.priority
             order by q.due_at limit 1) <= now()
           and not exists (
@@ -157,8 +157,8 @@ export class ClaimStore {
   /**
    * Leases up to `max` due messages of each account (rounded by `claimSize`), those near their deadline and transactional
    * ones first, and reads what is needed to send them. One short statement; no transaction stays open.
-   * If an earlier lease expired in stage `dot`, this also records those recipients as uncertain before anything is
-   * resent. They stay marked until an outcome settles them, whatever happens to this claim.
+   * If an earlier lease expired in stage `dot`, this also records the recipient as uncertain before anything is resent. It
+   * stays marked until an outcome settles it, whatever happens to this claim.
    *
    * The search for near deadlines costs an eighth of a claim, and hardly any message has one, so it is left out for
    * accounts that had none a moment ago.
@@ -186,19 +186,20 @@ function isNear(now: string): string {
 function nearSearch(size: number) {
   const search = `
         near as materialized (
-          select q.message_id from queue_entry q
+          select q.message_id, q.recipient from queued_delivery q
           where q.account_id = turn.account_id and ${isNear('moment.now')}
           order by q.deliver_before limit ${nearPerClaimed * size}),
         pressing as materialized (
-          select ${found} from near join queue_entry q using (message_id)
+          select ${found} from near join queued_delivery q using (message_id, recipient)
           where q.account_id = turn.account_id and q.due_at <= moment.now
           order by q.deliver_before limit ${size} for update of q skip locked),`;
-  const others = 'and q.message_id not in (select message_id from pressing)';
+  const others =
+    'and (q.message_id, q.recipient) not in (select message_id, recipient from pressing)';
   return { search, others, first: 'select * from pressing union all ' };
 }
 
 const noSearch = { search: '', others: '', first: '' };
-const found = 'q.message_id, q.stage, q.in_transaction';
+const found = 'q.message_id, q.recipient, q.stage';
 
 /**
  * A claim isn't flushed. If a database crash undoes it, marking the dot fails because the owner no longer matches;
@@ -217,47 +218,45 @@ function claimStatement(size: number, { search, others, first } = noSearch): str
       and not exists (
         select from delivery_pause p where p.account_id = turn.account_id and p.destination = '*')),
   due as materialized (
-    select turn.account_id, due.message_id, due.stage, due.in_transaction
+    select turn.account_id, due.message_id, due.recipient, due.stage
     from turn cross join moment cross join lateral (
       with${search}
         urgent as materialized (
-          select ${found} from queue_entry q
+          select ${found} from queued_delivery q
           where q.account_id = turn.account_id and q.priority = 0 and q.due_at <= moment.now ${others}
           order by q.due_at limit ${size} for update of q skip locked),
         ordinary as materialized (
-          select ${found} from queue_entry q
+          select ${found} from queued_delivery q
           where q.account_id = turn.account_id and q.priority > 0 and q.due_at <= moment.now ${others}
           order by q.priority, q.due_at limit ${size} for update of q skip locked)
       ${first}select * from urgent union all select * from ordinary limit ${size}) as due),
   leased as (
-    update queue_entry q
-    set lease_owner = $2, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed', in_transaction = null,
-      doubtful = case when due.stage = 'dot'
-        then array(select distinct unnest(q.doubtful || coalesce(due.in_transaction, q.pending)) order by 1) else q.doubtful end,
+    update queued_delivery q
+    set lease_owner = $2, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed',
+      doubtful = q.doubtful or coalesce(due.stage = 'dot', false),
       orphaned = q.orphaned + case when q.lease_owner is not null and (q.orphaned < ${suspectAfter} or q.alone) then 1 else 0 end,
       alone = false,
       due_at = moment.now + $3::float8 * interval '1 ms'
     from due, moment
-    where q.account_id = due.account_id and q.message_id = due.message_id
-    returning q.account_id, q.message_id, q.retention_days, q.priority, q.fence, q.attempts, q.pending, q.held,
-      q.expires_at, q.paused, q.canceled, q.orphaned, q.deliver_before, q.doubtful,
-      case when due.stage = 'dot' then coalesce(due.in_transaction, q.pending) end as in_doubt),
+    where q.account_id = due.account_id and q.message_id = due.message_id and q.recipient = due.recipient
+    returning q.account_id, q.message_id, q.recipient, q.retention_days, q.priority, q.fence, q.attempts, q.expires_at,
+      q.paused, q.canceled, q.orphaned, q.deliver_before, q.doubtful, due.stage = 'dot' as in_doubt),
   marked as (
     update message m set state = 'uncertain', state_at = moment.now
     from leased l, moment
-    where 0 = any (l.in_doubt)
+    where l.in_doubt and l.recipient = 0
       and m.account_id = l.account_id and m.id = l.message_id and m.retention_days = l.retention_days),
   recorded as (
     ${insertEvents({
       of: 'l',
       kind: 'uncertain',
-      recipient: 'recipient',
+      recipient: 'l.recipient',
       detail: `json_build_object('attempt', l.attempts - 1, 'reason',
         'the worker stopped when the final dot may have been sent')`,
     })}
-    from leased l cross join unnest(l.in_doubt) recipient)
-  select l.account_id as "accountId", l.message_id as "messageId", l.retention_days as "retentionDays", l.fence,
-    l.attempts as attempt, l.pending, l.held, coalesce(l.doubtful, '{}') as doubtful, l.paused, l.canceled, l.orphaned,
+    from leased l where l.in_doubt)
+  select l.account_id as "accountId", l.message_id as "messageId", l.recipient, l.retention_days as "retentionDays",
+    l.fence, l.attempts as attempt, l.doubtful, l.paused, l.canceled, l.orphaned,
     array(select p.destination from delivery_pause p where p.account_id = l.account_id) as "pausedDestinations",
     extract(epoch from l.expires_at - moment.now)::float8 * 1000 as "msLeft",
     extract(epoch from l.deliver_before - moment.now)::float8 * 1000 as "msToDeadline",
@@ -272,7 +271,7 @@ function claimStatement(size: number, { search, others, first } = noSearch): str
     limit 1) m on true
   left join lateral (
     select t.when_uncertain from template t where t.account_id = l.account_id and t.id = m.template_id limit 1) t on true
-  order by l.priority, l.message_id`;
+  order by l.priority, l.message_id, l.recipient`;
 }
 
 function statementsBySize(

@@ -4,10 +4,9 @@ import type { Database, Kysely } from '../../base/database/open-database.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { StoredEventKind } from '../../content/message/event-kinds.ts';
 import {
-  archiveCopyAddress,
-  ccAddresses,
-  domainOfAddress,
+  cancelDelivery,
   isLeased,
+  recipientDomain,
   toDomain,
   waitUntil,
 } from '../../content/message/message-sql.ts';
@@ -18,10 +17,7 @@ import {
 } from '../../content/message/scheduled-class.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
 
-/**
- * Reason for messages whose recipients are all at paused destinations. Also identifies which messages a resume
- * releases.
- */
+/** Reason of deliveries to a paused destination. Also identifies which ones a resume releases. */
 export const pausedReason = 'its destination is paused';
 
 /** Selects an account's waiting messages: one, those to a domain, or all. */
@@ -71,39 +67,49 @@ const changes: Readonly<Record<Action, { readonly set: string; readonly unless: 
   resume: {
     set: `paused = false,
       reason = case when ${isAhead} then '${scheduledReason}' else 'resumed manually' end,
-      ${wait(`case when q.pending = '{}' then 'infinity' else greatest(moment.now, ${sendAt}) end`)}`,
+      ${wait(`case when q.held then 'infinity' else greatest(moment.now, ${sendAt}) end`)}`,
     unless: `not q.paused or ${leased}`,
   },
   cancel: {
-    set: `canceled = true, paused = false, pending = q.pending || q.held, held = '{}',
-      reason = 'canceled manually', ${wait('moment.now')}`,
+    set: cancelDelivery('moment.now'),
     unless: 'q.canceled',
   },
   retry: {
-    set: `paused = false, pending = q.pending || q.held, held = '{}', reason = 'retried manually',
+    set: `paused = false, held = false, reason = 'retried manually',
       ${wait('moment.now')}, expires_at = greatest(q.expires_at, moment.now + interval '1 hour')`,
     unless: `q.canceled or ${leased} or ${isAhead}`,
   },
 };
 
-const releaseStatement = `
+/**
+ * The next messages of the account after $3, their deliveries, and `moment`.
+ * @param condition on one of a message's deliveries `q`
+ * @param each on every chosen one
+ */
+const nextMessages = (condition: string, each = 'true'): string => `
   with moment as materialized (select now() as now),
+  next as materialized (
+    select distinct q.message_id from queued_delivery q
+    where q.account_id = $1 and q.message_id > $3 and ${condition}
+    order by q.message_id limit ${chunkSize}),
   chosen as materialized (
-    select q.message_id from queue_entry q
-    where q.account_id = $1 and q.message_id > $3 and q.reason = $4 and q.lease_owner is null
-      and q.due_at < 'infinity'
-      and ($2::text is null or exists (
-        select from message m
-        where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days
-          and ($2 = ${toDomain('m')} or $2 = ${domainOfAddress(archiveCopyAddress('m'))} or exists (
-            select from ${ccAddresses('m')} cc
-            where $2 = ${domainOfAddress('cc')}))))
-    order by q.message_id limit ${chunkSize} for update of q),
+    select q.message_id, q.recipient from next join queued_delivery q using (message_id)
+    where q.account_id = $1 and ${each}
+    order by q.message_id, q.recipient for update of q)`;
+
+const ofMessage = (condition: string): string => `($2::text is null or exists (
+      select from message m
+      where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days and ${condition} = $2))`;
+
+const isReleased = `q.reason = $4 and q.lease_owner is null and q.due_at < 'infinity'
+      and ${ofMessage(recipientDomain('m', 'q.recipient'))}`;
+
+const releaseStatement = `${nextMessages(isReleased, isReleased)},
   released as (
-    update queue_entry q set due_at = least(q.due_at, moment.now), reason = 'resumed manually'
+    update queued_delivery q set due_at = least(q.due_at, moment.now), reason = 'resumed manually'
     from chosen, moment
-    where q.account_id = $1 and q.message_id = chosen.message_id)
-  select count(*)::int as seen, max(message_id::text) as last from chosen`;
+    where q.account_id = $1 and q.message_id = chosen.message_id and q.recipient = chosen.recipient)
+  select count(*)::int as seen, max(message_id::text) as last from next`;
 
 /** User actions on waiting messages: pause, resume, cancel, retry now. Workers see them at their next claim. */
 export class QueueControlStore {
@@ -192,7 +198,7 @@ export class QueueControlStore {
   }
 
   /**
-   * Makes messages due that were deferred by a pause whose removal is committed; `*` is the pause on all mail. Each chunk
+   * Makes deliveries due that were deferred by a pause whose removal is committed; `*` is the pause on all mail. Each chunk
    * commits separately; messages missed in a crash or being deferred concurrently become due at their scheduled time.
    */
   async release(accountId: AccountId, destination: string): Promise<void> {
@@ -215,36 +221,29 @@ export class QueueControlStore {
   ): Promise<Chunk> {
     const { set, unless } = changes[action];
     const query = CompiledQuery.raw(
-      `
-        with moment as materialized (select now() as now),
-        chosen as materialized (
-          select q.message_id, q.retention_days from queue_entry q
-          where q.account_id = $1 and q.message_id > $4 and ($2::uuid is null or q.message_id = $2)
-            and ($3::text is null or exists (
-              select from message m
-              where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days
-                and ${toDomain('m')} = $3))
-          order by q.message_id limit ${chunkSize} for update of q),
-        changed as (
-          update queue_entry q set ${set}
+      `${nextMessages(`($5::uuid is null or q.message_id = $5) and ${ofMessage(toDomain('m'))}`)},
+        deliveries as (
+          update queued_delivery q set ${set}
           from chosen, moment
-          where q.account_id = $1 and q.message_id = chosen.message_id and not (${unless})
+          where q.account_id = $1 and q.message_id = chosen.message_id and q.recipient = chosen.recipient and not (${unless})
           returning q.account_id, q.message_id, q.retention_days),
+        changed as (select distinct account_id, message_id, retention_days from deliveries),
         ${action === 'cancel' ? `${unschedule('changed')},` : ''}
         busy as (
-          select count(*)::int as count from queue_entry q join chosen using (message_id) cross join moment
+          select count(distinct q.message_id)::int as count
+          from queued_delivery q join chosen using (message_id, recipient) cross join moment
           where q.account_id = $1 and ${leased}),
         recorded as (
-          ${insertEvents({ of: 'changed', kind: { from: '$5' }, detail: `'{"by": "hand"}'` })}
+          ${insertEvents({ of: 'changed', kind: { from: '$4' }, detail: `'{"by": "hand"}'` })}
           from changed)
-        select (select count(*) from chosen)::int as seen, (select count(*) from changed)::int as changed,
-          (select count from busy) as busy, (select max(message_id::text) from chosen) as last`,
+        select (select count(*) from next)::int as seen, (select count(*) from changed)::int as changed,
+          (select count from busy) as busy, (select max(message_id::text) from next) as last`,
       [
         selection.accountId,
-        selection.messageId ?? null,
         selection.destination ?? null,
         after,
         `${action}-asked` satisfies StoredEventKind,
+        selection.messageId ?? null,
       ],
     );
     const { rows } = await kysely.executeQuery<Chunk>(query);

@@ -1,12 +1,12 @@
 import type { Database } from '../../base/database/open-database.ts';
 import type { AccountId } from '../../base/values/ids.ts';
-import { archiveCopyAddress, hasNoCc, toDomain } from '../../content/message/message-sql.ts';
+import { recipientDomain } from '../../content/message/message-sql.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
 /** Due messages of one kind that can be deferred together instead of one at a time. */
 export interface Backlog {
   readonly accountId: AccountId;
-  /** Lowercase A-label domain of To. */
+  /** Lowercase A-label domain of their recipients. */
   readonly domain: string;
   readonly transactional: boolean;
   /** Milliseconds until the first is due again, and between each and the next. */
@@ -25,8 +25,8 @@ export const nextTimePlaceholder = '%next%';
 const chunkSize = 5_000;
 
 /**
- * Assigns next attempt times to a backlog's unclaimed due messages, in due order, without claiming each one. Skips messages
- * with Cc, since their other recipients may be reachable. Not flushed: changes lost in a crash are simply made again.
+ * Assigns next attempt times to a backlog's unclaimed due messages, in due order, without claiming each one. Not flushed:
+ * changes lost in a crash are simply made again.
  * @returns how many were deferred, and whether all due messages were scanned
  */
 export async function deferDueMessages(
@@ -57,36 +57,36 @@ const deferStatement = `
     select now() as now
     where set_config('synchronous_commit', 'off', true) is not null),
   due as materialized (
-    select q.message_id, q.retention_days, q.due_at from queue_entry q
+    select q.message_id, q.recipient, q.retention_days, q.due_at from queued_delivery q
     where q.account_id = $1 and q.priority = $2 and q.due_at <= (select now from moment)
     order by q.due_at limit ${chunkSize}),
   alike as materialized (
-    select due.message_id, m.archived, row_number() over (order by due.due_at) as place
+    select due.message_id, due.recipient, row_number() over (order by due.due_at) as place
     from due cross join lateral (
-      select ${archiveCopyAddress('m')} is not null as archived from message m
+      select from message m
       where m.account_id = $1 and m.id = due.message_id and m.retention_days = due.retention_days
-        and ${toDomain('m')} = $3 and ${hasNoCc('m')}
+        and ${recipientDomain('m', 'due.recipient')} = $3
       limit 1) m),
   free as materialized (
-    select q.message_id, alike.place from queue_entry q join alike using (message_id) cross join moment
-    where q.account_id = $1 and q.lease_owner is null and not q.paused and not q.canceled
-      and (q.pending = '{0}' or alike.archived and q.pending = '{0,1}') and q.expires_at > moment.now
+    select q.message_id, q.recipient, alike.place
+    from queued_delivery q join alike using (message_id, recipient) cross join moment
+    where q.account_id = $1 and q.lease_owner is null and not q.paused and not q.canceled and q.expires_at > moment.now
     for update of q skip locked),
   timed as materialized (
-    select message_id, case
+    select message_id, recipient, case
       when $4::float8 + place * $5::float8 <= $6::float8 then $4::float8 + place * $5::float8
       else greatest($4::float8, $6::float8 * (0.5 + random() / 2)) end as wait
     from free),
   changed as (
-    update queue_entry q
+    update queued_delivery q
     set due_at = least(q.expires_at, moment.now + timed.wait * interval '1 ms'),
       reason = replace($7, '${nextTimePlaceholder}',
         to_char((moment.now + timed.wait * interval '1 ms') at time zone 'utc',
           case when timed.wait < 60000 then 'HH24:MI:SS' else 'HH24:MI' end))
     from timed, moment
-    where q.account_id = $1 and q.message_id = timed.message_id and q.lease_owner is null
+    where q.account_id = $1 and q.message_id = timed.message_id and q.recipient = timed.recipient and q.lease_owner is null
     returning 1)
   select (select count(*) from due)::int as seen, (select count(*) from changed)::int as changed`;
 
-/** Values of `queue_entry.priority`: transactional messages go first within their account. */
+/** Values of `queued_delivery.priority`: transactional messages go first within their account. */
 const priorities = { transactional: 0, other: 1 } as const;

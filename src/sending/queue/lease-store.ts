@@ -10,7 +10,7 @@ import {
 } from '../../content/message/write-events.ts';
 import { type ClaimedMessage, holdAfter, suspectAfter } from './attempt.ts';
 import { type QueueStatement, runQueueStatement } from './queue-statement-store.ts';
-import type { AttemptProgress, Completion, RecordedEvents } from './settle-attempt.ts';
+import type { Completion, RecordedEvents } from './settle-attempt.ts';
 
 /** Updates and ends leases held by this process. Each write checks owner and fence, so a lost lease changes nothing. */
 export class LeaseStore {
@@ -32,45 +32,22 @@ export class LeaseStore {
   }
 
   /**
-   * Records the finished transactions of an attempt and the next one's recipients in one flushed statement.
-   * @returns the recipients that are left, without those that were erased meanwhile; undefined if the lease is no longer held and
-   *   nothing was written
-   */
-  async advance(advance: AttemptProgress): Promise<readonly number[] | undefined> {
-    const { message } = advance;
-    await this.#recordRelayIds([advance]);
-    const { rows } = await runQueueStatement<{ pending: number[] }>(this.#database, {
-      name: 'queue-advance',
-      text: advanceStatement,
-      values: [
-        message.accountId,
-        message.messageId,
-        message.owner,
-        message.fence,
-        advance.pending,
-        advance.next,
-        advance.state ?? null,
-        `[${advance.events.map((event) => eventRow(event)).join(',')}]`,
-        advance.doubtful,
-      ],
-    });
-    return rows[0]?.pending;
-  }
-
-  /**
-   * Writes outcomes in one statement: removes or reschedules queue entries, updates message states and adds events.
+   * Writes outcomes in one statement: removes or reschedules deliveries, updates message states and adds events.
    * @returns whether each was written
    */
   async complete(completions: readonly Completion[]): Promise<boolean[]> {
     await this.#recordRelayIds(completions);
+    const items = JSON.stringify(completions.map(itemOf));
     const events = completions.flatMap((completion, place) =>
       completion.events.map((event) => eventRow(event, place)),
     );
-    return this.#run(completions, {
+    const mayErase = completions.some(({ erased, hasOthers }) => erased !== undefined && hasOthers);
+    const statement = {
       name: 'queue-complete',
       text: completeStatement,
-      values: [JSON.stringify(completions.map(itemOf)), `[${events.join(',')}]`],
-    });
+      values: [items, `[${events.join(',')}]`],
+    };
+    return this.#run(completions, statement, mayErase ? lockMessages(items) : undefined);
   }
 
   /** Records whether a message is sent alone by its process. @returns whether the lease is still held */
@@ -96,27 +73,33 @@ export class LeaseStore {
     return this.#run(messages, {
       name,
       text: `
-        update queue_entry q
+        update queued_delivery q
         set ${change}
-        from unnest((select $2::uuid[]), (select $3::text[]), (select $4::uuid[]), (select $5::bigint[])) with ordinality
-          as held (owner, account_id, message_id, fence, place)
-        where q.account_id = held.account_id and q.message_id = held.message_id
-          and q.fence = held.fence and q.lease_owner = held.owner
-          and q.due_at + interval '0' > now() and $1::float8 is not null
+        from unnest((select $2::uuid[]), (select $3::text[]), (select $4::uuid[]), (select $5::smallint[]), (select $6::bigint[]))
+          with ordinality as held (owner, account_id, message_id, recipient, fence, place)
+        where ${isOwn('held')} and q.due_at + interval '0' > now() and $1::float8 is not null
         returning held.place::int - 1 as place`,
       values: [
         this.#leaseMs,
         messages.map((message) => message.owner),
         messages.map((message) => message.accountId),
         messages.map((message) => message.messageId),
+        messages.map((message) => message.recipient),
         messages.map((message) => message.fence),
       ],
     });
   }
 
-  /** Runs a statement that returns the index of each item it wrote, again if its transaction failed by chance. */
-  async #run(items: readonly unknown[], statement: QueueStatement): Promise<boolean[]> {
-    const run = () => runQueueStatement<{ place: number }>(this.#database, statement);
+  /**
+   * Runs a statement that returns the index of each item it wrote, again if its transaction failed by chance.
+   * @param first runs before it, in the same transaction
+   */
+  async #run(
+    items: readonly unknown[],
+    statement: QueueStatement,
+    first?: QueueStatement,
+  ): Promise<boolean[]> {
+    const run = () => runQueueStatement<{ place: number }>(this.#database, statement, first);
     const { rows } = await run().catch((error: unknown) => {
       if (isRetryable(error)) return run();
       throw error;
@@ -156,76 +139,77 @@ export class LeaseStore {
   }
 }
 
-const advanceStatement = `
-  with moment as materialized (select now() as now),
-  kept as (
-    update queue_entry q
-    set stage = 'claimed', in_transaction = $6::smallint[],
-      doubtful = nullif($9::smallint[], '{}'),
-      -- Drops recipients that were erased meanwhile.
-      pending = array(select r from unnest($5::smallint[]) as r where r = any (q.pending || q.held))
-    from moment
-    where q.account_id = $1 and q.message_id = $2 and q.lease_owner = $3::uuid and q.fence = $4::bigint
-      and q.due_at > moment.now
-    returning q.account_id, q.message_id, q.retention_days, q.pending),
-  stated as (
-    update message m set state = $7, state_at = moment.now
-    from kept, moment
-    where $7::text is not null
-      and m.account_id = $1 and m.id = $2 and m.retention_days = kept.retention_days),
-  recorded as (
-    ${insertEventRows('kept')}
-    from ${eventRows('$8')}
-    cross join kept
-    on conflict do nothing)
-  select pending from kept`;
+/** Whether a queued delivery has the lease of a row with its key, owner and fence. */
+function isOwn(row: string): string {
+  return `(${row}.account_id, ${row}.message_id, ${row}.recipient, ${row}.owner, ${row}.fence)
+      = (q.account_id, q.message_id, q.recipient, q.lease_owner, q.fence)`;
+}
 
+/**
+ * Two workers that settle the last recipients of a message at once would each still see the other's. In the order in which other
+ * statements lock them: deliveries, then messages.
+ */
+function lockMessages(items: string): QueueStatement {
+  return {
+    name: 'queue-lock-messages',
+    text: `
+      with own as materialized (
+        select q.account_id, q.message_id, q.retention_days
+        from json_to_recordset($1::json) as item (account_id text, message_id uuid, recipient smallint, owner uuid, fence bigint)
+        join queued_delivery q on ${isOwn('item')}
+        order by q.account_id, q.message_id, q.recipient for update of q)
+      select from own join message m
+        on m.account_id = own.account_id and m.id = own.message_id and m.retention_days = own.retention_days
+      order by m.account_id, m.id for update of m`,
+    values: [items],
+  };
+}
+
+// A recipient whose message was canceled meanwhile is claimed again at once, and ends as canceled.
 const completeStatement = `
   with moment as materialized (select now() as now),
   item as materialized (
-    select * from json_to_recordset($1::json) as x (place int, account_id text, message_id uuid, owner uuid, fence bigint,
-      canceled boolean, done boolean, released boolean, state text, state_ago float8, due_in float8, pending smallint[], held smallint[], reason text,
-      erased jsonb)),
+    select * from json_to_recordset($1::json) as x (place int, account_id text, message_id uuid, recipient smallint,
+      owner uuid, fence bigint, canceled boolean, done boolean, held boolean, released boolean,
+      state text, ago float8, due_in float8, reason text, erased jsonb, shared boolean)),
   gone as (
-    delete from queue_entry q using item
-    where item.done and q.account_id = item.account_id and q.message_id = item.message_id
-      and q.fence = item.fence and q.lease_owner = item.owner
-    returning item.place, q.account_id, q.message_id, q.retention_days),
+    delete from queued_delivery q using item
+    where item.done and ${isOwn('item')}
+    returning item.place, q.account_id, q.message_id, q.recipient, q.retention_days),
   kept as (
-    update queue_entry q
-    set lease_owner = null, stage = null, in_transaction = null,
-      doubtful = case when item.released then q.doubtful end,
-      -- Drops recipients that were erased meanwhile. If the message was canceled meanwhile, none are held.
-      pending = array(
-        select r from unnest(case when q.canceled and not item.canceled then item.pending || item.held else item.pending end) as r
-        where r = any (q.pending || q.held)),
-      held = array(
-        select r from unnest(item.held) as r
-        where r = any (q.pending || q.held) and (item.canceled or not q.canceled)),
+    update queued_delivery q
+    set lease_owner = null, stage = null, doubtful = item.released and q.doubtful,
+      held = item.held and (item.canceled or not q.canceled),
       reason = case when q.paused then q.reason else item.reason end,
       attempts = q.attempts - case when item.released then 1 else 0 end,
       -- One that is held for them is still suspect when it is retried.
       orphaned = case when item.released or q.orphaned >= ${holdAfter} then least(q.orphaned, ${suspectAfter}) else 0 end,
       due_at = case
-        when q.canceled and not item.canceled or not (item.pending || item.held) && (q.pending || q.held) then moment.now
+        when q.canceled and not item.canceled then moment.now
         when q.paused then 'infinity'
         else coalesce(moment.now + item.due_in * interval '1 ms', 'infinity') end
     from item, moment
-    where not item.done and q.account_id = item.account_id and q.message_id = item.message_id
-      and q.fence = item.fence and q.lease_owner = item.owner
-    returning item.place, q.account_id, q.message_id, q.retention_days),
+    where not item.done and ${isOwn('item')}
+    returning item.place, q.account_id, q.message_id, q.recipient, q.retention_days),
   written as (select * from gone union all select * from kept),
   stated as (
     update message m
     set state = coalesce(item.state, m.state),
-      state_at = case when item.state is null then m.state_at else ${timeBefore('item.state_ago')} end,
+      state_at = case when item.state is null then m.state_at else ${timeBefore('item.ago')} end,
       -- Uses the current content, because a recipient may have been erased since the claim.
-      content = case when item.erased is null or m.content is null then m.content
-        else ${withValues('m', 'item.erased')} end
-    from written join item using (place)
-    where (item.state is not null or item.erased is not null)
-      and m.account_id = written.account_id and m.id = written.message_id
-      and m.retention_days = written.retention_days),
+      content = case when item.erased is null or m.content is null or item.shared and exists (
+          select from queued_delivery other
+          where other.account_id = m.account_id and other.message_id = m.id
+            and other.recipient not in (select recipient from gone where account_id = m.account_id and message_id = m.id))
+        then m.content else ${withValues('m', 'item.erased')} end
+    from (
+      select written.account_id, written.message_id, written.retention_days, max(item.state) as state,
+        max(item.ago) filter (where item.state is not null) as ago, bool_or(item.shared) as shared,
+        (array_agg(item.erased) filter (where item.erased is not null))[1] as erased
+      from written join item using (place)
+      where item.state is not null or item.erased is not null
+      group by 1, 2, 3) as item
+    where m.account_id = item.account_id and m.id = item.message_id and m.retention_days = item.retention_days),
   recorded as (
     ${insertEventRows('written')}
     from ${eventRows('$2')}
@@ -234,25 +218,23 @@ const completeStatement = `
   select place from written`;
 
 function itemOf(completion: Completion, place: number): Record<string, unknown> {
-  const { message } = completion;
+  const { message, state, erased } = completion;
   return {
     place,
     account_id: message.accountId,
     message_id: message.messageId,
+    recipient: message.recipient,
     owner: message.owner,
     fence: message.fence,
     canceled: message.canceled,
     done: completion.done,
-    released: completion.released,
-    state: completion.state ?? null,
-    state_ago: sinceTime(completion.stateSince),
-    due_in: completion.dueIn ?? null,
-    pending: completion.pending,
     held: completion.held,
-    reason:
-      completion.reason === null
-        ? null
-        : completion.reason.slice(0, 1_000).toWellFormed().replaceAll('\0', ''),
-    erased: completion.erased && Object.fromEntries(completion.erased.map((name) => [name, null])),
+    released: completion.released,
+    state: state ?? null,
+    ago: sinceTime(completion.settledAt),
+    due_in: completion.dueIn ?? null,
+    reason: completion.reason?.slice(0, 1_000).toWellFormed().replaceAll('\0', '') ?? null,
+    erased: erased && Object.fromEntries(erased.map((name) => [name, null])),
+    shared: completion.hasOthers,
   };
 }

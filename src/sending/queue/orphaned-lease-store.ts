@@ -8,7 +8,7 @@ import type { Database } from '../../base/database/open-database.ts';
  */
 export async function endOrphanedLeases(database: Database): Promise<number> {
   const { rowCount } = await database.pool.query(
-    'update queue_entry set due_at = now() where lease_owner is not null and due_at > now()',
+    'update queued_delivery set due_at = now() where lease_owner is not null and due_at > now()',
   );
   return rowCount ?? 0;
 }

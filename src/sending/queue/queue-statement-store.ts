@@ -14,11 +14,25 @@ export interface QueueStatement {
   readonly values: unknown[];
 }
 
-/** Runs a queue statement with a timeout. */
-export function runQueueStatement<Row extends pg.QueryResultRow>(
-  database: Database,
+/** Runs a queue statement with a timeout. @param first runs before it, in a transaction with it */
+export async function runQueueStatement<Row extends pg.QueryResultRow>(
+  { queuePool }: Database,
   statement: QueueStatement,
+  first?: QueueStatement,
 ): Promise<pg.QueryResult<Row>> {
-  const query = { ...statement, query_timeout: statementTimeoutMs };
-  return database.queuePool.query<Row>(query);
+  const timed = (given: QueueStatement) => ({ ...given, query_timeout: statementTimeoutMs });
+  if (first === undefined) return queuePool.query<Row>(timed(statement));
+  const client = await queuePool.connect();
+  try {
+    await client.query('begin');
+    await client.query(timed(first));
+    const result = await client.query<Row>(timed(statement));
+    await client.query('commit');
+    client.release();
+    return result;
+  } catch (error) {
+    // Closing the connection ends its transaction.
+    client.release(true);
+    throw error;
+  }
 }

@@ -17,8 +17,8 @@ const restoredReason =
 const chosen = `
   moment as materialized (select now() as now),
   chosen as materialized (
-    select q.account_id, q.message_id, q.retention_days, q.pending || q.held as recipients
-    from queue_entry q cross join moment
+    select q.account_id, q.message_id, q.recipient, q.retention_days
+    from queued_delivery q cross join moment
     where not q.canceled and not (q.retention_days > ${scheduledClassOffset} and coalesce((
       select s.send_at > moment.now from scheduled_message s
       where s.account_id = q.account_id and s.message_id = q.message_id), false)))`;
@@ -33,14 +33,14 @@ async function changeRestored(
   return await allRows<RestoredMessages>(kysely)`
     ${sql.raw(`with ${chosen},
     changed as (
-      update queue_entry q set lease_owner = null, stage = null, in_transaction = null, ${set}
+      update queued_delivery q set lease_owner = null, stage = null, ${set}
       from chosen, moment
-      where q.account_id = chosen.account_id and q.message_id = chosen.message_id),
+      where q.account_id = chosen.account_id and q.message_id = chosen.message_id and q.recipient = chosen.recipient),
     ${parts},
     recorded as (
-      ${insertEvents({ of: 'chosen', ...event })}
-      from chosen ${event.recipient === undefined ? '' : 'cross join unnest(recipients) recipient'})
-    select account_id as account, count(*)::int as messages from chosen group by 1 order by 1`)}`;
+      ${insertEvents({ of: 'about', ...event })}
+      from (select distinct account_id, message_id, retention_days, ${event.recipient ?? 'null'} from chosen) as about)
+    select account_id as account, count(distinct message_id)::int as messages from chosen group by 1 order by 1`)}`;
 }
 
 /**
@@ -50,11 +50,11 @@ async function changeRestored(
 export function holdRestoredMessages(database: Database): Promise<RestoredMessages[]> {
   return changeRestored(
     database,
-    `held = chosen.recipients, pending = '{}', due_at = 'infinity', reason = '${restoredReason}'`,
+    `held = true, due_at = 'infinity', reason = '${restoredReason}'`,
     `marked as (
       update message m set state = 'uncertain', state_at = moment.now
       from chosen, moment
-      where 0 = any (chosen.recipients) and m.account_id = chosen.account_id and m.id = chosen.message_id
+      where chosen.recipient = 0 and m.account_id = chosen.account_id and m.id = chosen.message_id
         and m.retention_days = chosen.retention_days)`,
     {
       kind: 'uncertain',
@@ -71,8 +71,7 @@ export function holdRestoredMessages(database: Database): Promise<RestoredMessag
 export function cancelRestoredMessages(database: Database): Promise<RestoredMessages[]> {
   return changeRestored(
     database,
-    `canceled = true, paused = false, pending = chosen.recipients, held = '{}', due_at = moment.now,
-      reason = 'canceled by a restore'`,
+    `canceled = true, paused = false, held = false, due_at = moment.now, reason = 'canceled by a restore'`,
     unschedule('chosen'),
     { kind: 'cancel-asked', detail: `'{"by": "restore"}'` },
   );

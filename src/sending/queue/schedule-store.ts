@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 import type { CommitWith } from '../../base/database/commit-with.ts';
 import type { Database } from '../../base/database/open-database.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
-import { isLeased, waitUntil } from '../../content/message/message-sql.ts';
+import { cancelDelivery, isLeased, waitUntil } from '../../content/message/message-sql.ts';
 import {
   scheduledClassOffset,
   scheduledReason,
@@ -138,7 +138,7 @@ export class ScheduleStore {
          q.deliver_before as "deliverBefore", q.paused, m.template_id as "templateId",
          m.template_version as "templateVersion", m.content ->> 'to' as to, s.tag, s.external_id as "externalId"
        from scheduled_message s
-       join queue_entry q on q.account_id = $1 and q.message_id = s.message_id and not q.canceled
+       join queued_delivery q on q.account_id = $1 and q.message_id = s.message_id and q.recipient = 0 and not q.canceled
        join message m on m.account_id = $1 and m.id = s.message_id and m.retention_days = s.retention_days
        where ${conditions.join(' and ')}
        order by s.send_at, s.message_id limit ${add(filter.limit + 1)}`,
@@ -155,13 +155,13 @@ function conditionOf(selection: ScheduleSelection): { condition: string; value: 
   return { condition: 's.external_id = $2', value: selection.externalId };
 }
 
-/** The next messages in the order of their send time, with their queue entries locked. */
+/** The next messages in the order of their send time, with the deliveries to To locked. */
 const chosen = (condition: string): string => `
   with moment as materialized (select now() as now),
   chosen as materialized (
     select s.message_id, s.send_at, s.lifetime_seconds
     from scheduled_message s
-    join queue_entry q on q.account_id = $1 and q.message_id = s.message_id
+    join queued_delivery q on q.account_id = $1 and q.message_id = s.message_id and q.recipient = 0
     where s.account_id = $1 and s.waiting and ${condition} and s.send_at > (select now from moment)
       and (s.send_at, s.message_id) > ($3::timestamptz, $4::uuid)
     order by s.send_at, s.message_id limit ${chunkSize} for update of q)`;
@@ -175,19 +175,21 @@ const result = `
 
 const isFree = `not ${isLeased('q', 'moment.now')} and not q.canceled`;
 
+/** From `deliveries`, those of all recipients. */
+const changedMessages = `changed as (select account_id, message_id, retention_days from deliveries where recipient = 0)`;
+
 const event = (kind: 'move-asked' | 'cancel-asked', detail: string): string => `
   recorded as (
     ${insertEvents({ of: 'changed', kind, detail })}
     from changed)`;
 
 const cancelStatement = (condition: string): string => `${chosen(condition)},
-  changed as (
-    update queue_entry q
-    set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'canceled manually',
-      ${waitUntil('moment.now', 'q', 'moment.now')}
+  deliveries as (
+    update queued_delivery q set ${cancelDelivery('moment.now')}
     from chosen, moment
     where q.account_id = $1 and q.message_id = chosen.message_id and ${isFree}
-    returning q.account_id, q.message_id, q.retention_days),
+    returning q.account_id, q.message_id, q.retention_days, q.recipient),
+  ${changedMessages},
   ${unschedule('changed')},
   ${event('cancel-asked', `'{"by": "hand"}'`)}
   ${result}`;
@@ -196,15 +198,16 @@ const cancelStatement = (condition: string): string => `${chosen(condition)},
 const moveStatement = (
   condition: string,
 ): string => `${chosen(`${condition} and s.send_at <> $5::timestamptz`)},
-  changed as (
-    update queue_entry q
+  deliveries as (
+    update queued_delivery q
     set ${waitUntil("case when q.due_at = 'infinity' then q.due_at else $5::timestamptz end", 'q', 'moment.now')},
       expires_at = least($5::timestamptz + chosen.lifetime_seconds * interval '1 second', q.deliver_before),
       reason = case when q.due_at = 'infinity' then q.reason else '${scheduledReason}' end
     from chosen, moment
     where q.account_id = $1 and q.message_id = chosen.message_id and ${isFree}
       and (q.deliver_before is null or q.deliver_before > $5::timestamptz)
-    returning q.account_id, q.message_id, q.retention_days),
+    returning q.account_id, q.message_id, q.retention_days, q.recipient),
+  ${changedMessages},
   rescheduled as (
     update scheduled_message s
     set send_at = $5::timestamptz,

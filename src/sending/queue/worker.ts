@@ -8,14 +8,14 @@ import {
   attemptLogFields,
   type ClaimedMessage,
   holdAfter,
-  type RecordableResult,
+  type RecipientResult,
   suspectAfter,
 } from './attempt.ts';
 import { type ClaimSize, type ClaimStore, claimSize } from './claim-store.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import type { LeaseStore } from './lease-store.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
-import { advanceAttempt, type RecordedEvents, settleAttempt } from './settle-attempt.ts';
+import { type RecordedEvents, settleAttempt } from './settle-attempt.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 export interface WorkerOptions {
@@ -272,7 +272,7 @@ export class Worker {
       return;
     }
     const postponed = { delayMs: suspectDelayMs, reason: suspectReason };
-    this.#begin(message, { results: [], notes: [], postponed });
+    this.#begin(message, { notes: [], postponed });
   }
 
   /**
@@ -349,10 +349,7 @@ export class Worker {
     if (message.paused || this.#stopping.signal.aborted) return release;
     if (message.canceled || message.orphaned < holdAfter) return undefined;
     const reason = `the service stopped unexpectedly ${holdAfter} times while sending it; check the service’s log, then retry it`;
-    return {
-      results: message.pending.map((recipient) => ({ recipient, outcome: 'failed', reason })),
-      notes: [],
-    };
+    return { result: { outcome: 'failed', reason }, notes: [] };
   }
 
   async #send(message: ClaimedMessage, decided: AttemptResult | undefined): Promise<void> {
@@ -361,7 +358,6 @@ export class Worker {
     try {
       attemptResult ??= await attempt(message, {
         markDot: () => this.#keeper.markDot(message),
-        advance: (results, next) => this.#advance(message, results, next),
         stopping: this.#stopping.signal,
       });
     } catch (error) {
@@ -369,7 +365,7 @@ export class Worker {
         { err: error, ...attemptLogFields(message) },
         'an attempt failed because of an internal error',
       );
-      attemptResult = { results: message.pending.map(faultResult), notes: [] };
+      attemptResult = { result: internalError, notes: [] };
     }
     if (attemptResult === undefined) {
       log.info(attemptLogFields(message), 'lost the lease; another worker has the message');
@@ -378,19 +374,6 @@ export class Worker {
     const completion = settleAttempt(message, attemptResult, Math.random());
     if (await this.#writer.write(completion)) onRecorded?.(completion);
     else log.warn(attemptLogFields(message), 'the lease was lost before the outcome was written');
-  }
-
-  async #advance(
-    message: ClaimedMessage,
-    results: readonly RecordableResult[],
-    next: readonly number[],
-  ): Promise<readonly RecordableResult[] | undefined> {
-    const advance = advanceAttempt(message, results, next);
-    const pending = await this.#dependencies.leases.advance(advance);
-    if (pending === undefined) return undefined;
-    message.pending = pending;
-    this.#dependencies.onRecorded?.(advance);
-    return advance.remaining;
   }
 
   async #backOff(error: unknown): Promise<void> {
@@ -405,13 +388,10 @@ export class Worker {
 }
 
 /** Nothing was tried. A paused message stays paused. */
-const release: AttemptResult = Object.freeze({ results: [], notes: [] });
+const release: AttemptResult = { notes: [] };
 
-function faultResult(recipient: number): AttemptResult['results'][number] {
-  return {
-    recipient,
-    outcome: 'deferred',
-    reason: 'an internal error stopped the attempt',
-    retry: 'ordinary',
-  };
-}
+const internalError: RecipientResult = {
+  outcome: 'deferred',
+  reason: 'an internal error stopped the attempt',
+  retry: 'ordinary',
+};

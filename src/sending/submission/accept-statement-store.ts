@@ -1,11 +1,10 @@
 import { awaitReplication } from '../../base/database/await-replication.ts';
-import { maxRecipients } from '../../content/message/message-content.ts';
 import { scheduledClassOffset, scheduledReason } from '../../content/message/scheduled-class.ts';
 import { outboxKeyPrefix } from './idempotency.ts';
 import { unansweredAhead } from './idempotency-key-store.ts';
 
 /**
- * The statement that accepts a batch: suppression check, idempotency keys, messages and queue entries in one commit. Each
+ * The statement that accepts a batch: suppression check, idempotency keys, messages and queued deliveries in one commit. Each
  * array parameter is a column of the batch. It returns the rejected rows only: `n` with each suppressed address, or `n`
  * with a null address if the key is taken.
  *
@@ -24,8 +23,6 @@ export const trackOpensBit = 2;
 export const trackClicksBit = 4;
 export const deliverWhenDelayedBit = 8;
 export const newUsageBit = 16;
-
-const allRecipients = Array.from({ length: maxRecipients }, (_, recipient) => recipient).join(',');
 
 // As a subquery, it is evaluated once per statement instead of once per row.
 const now = '(select now())';
@@ -84,8 +81,7 @@ const optimisticTaken = `taken as materialized (
     select from idempotency_key s where s.account_id = k.account_id and s.key = k.key limit 1) as hit)`;
 
 // A key older than 24 hours can be reused.
-function upsertClaims(refused: string): string {
-  return `claimed as (${claims(refused)}
+const upsertClaims = `claimed as (${claims('select n from blocked_row')}
   on conflict (account_id, key) do update
   set request_hash = excluded.request_hash, message_id = excluded.message_id,
     suppressed_recipients = excluded.suppressed_recipients, created_at = excluded.created_at
@@ -94,8 +90,7 @@ function upsertClaims(refused: string): string {
 taken as materialized (
   select k.n from ${rowsOf('k', { message_id: '$2::uuid[]', key: '$17::text[]' })}
   where k.key is not null and k.message_id not in (select message_id from claimed)
-    and k.n not in (${refused}))`;
-}
+    and k.n not in (select n from blocked_row))`;
 
 const messageRows = rowsOf('i', {
   account_id: '$1::text[]',
@@ -145,7 +140,12 @@ function messages(refused: string, repeated: boolean): string {
   where i.n not in (${refused})${repeated ? '\n  on conflict do nothing\n  returning id' : ''})`;
 }
 
-function timedQueueEntries(refused: string, repeated: boolean): string {
+/** A row for each recipient. @param count SQL of their number */
+function recipientsUpTo(count: string): string {
+  return `generate_series(0, ${count} - 1)`;
+}
+
+function timedDeliveries(refused: string, repeated: boolean): string {
   return `timed as materialized (
   select i.account_id, i.id, i.retention_days, i.flags, i.lifetime, i.recipients, i.external_id, i.tag,
     i.send_at::timestamptz as send_at, i.deliver_before::timestamptz as deliver_before
@@ -158,22 +158,21 @@ scheduled_row as (
     send_at + (retention_days - ${scheduledClassOffset}) * interval '1 day', tag, external_id
   from timed where send_at is not null),
 queue_row as (
-  insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending, reason,
+  insert into queued_delivery (account_id, message_id, recipient, retention_days, priority, due_at, expires_at, reason,
     deliver_before)
-  select account_id, id, retention_days, case when flags & ${transactionalBit} <> 0 then 0 else 1 end,
+  select account_id, id, ${recipientsUpTo('recipients')}, retention_days, case when flags & ${transactionalBit} <> 0 then 0 else 1 end,
     coalesce(send_at, ${now}), least(coalesce(send_at, ${now}) + lifetime * interval '1 second', deliver_before),
-    ('{${allRecipients}}'::smallint[])[1:recipients], case when send_at is not null then '${scheduledReason}' end,
-    deliver_before
+    case when send_at is not null then '${scheduledReason}' end, deliver_before
   from timed)`;
 }
 
-function queueEntries(refused: string, repeated: boolean): string {
+function deliveries(refused: string): string {
   return `queue_row as (
-  insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
-  select i.account_id, i.id, i.retention_days, case when i.flags & ${transactionalBit} <> 0 then 0 else 1 end, ${now},
-    ${now} + i.lifetime * interval '1 second', ('{${allRecipients}}'::smallint[])[1:i.recipients]
+  insert into queued_delivery (account_id, message_id, recipient, retention_days, priority, due_at, expires_at)
+  select i.account_id, i.id, ${recipientsUpTo('i.recipients')}, i.retention_days, case when i.flags & ${transactionalBit} <> 0 then 0 else 1 end, ${now},
+    ${now} + i.lifetime * interval '1 second'
   from ${queueRows}
-  where i.n not in (${refused})${isStored('i.id', repeated)})`;
+  where i.n not in (${refused}))`;
 }
 
 // Fails if the sweep may delete a content, which takes an accept that hung for half an hour.
@@ -201,6 +200,7 @@ function withTheirGroups(refused: string): string {
 
 const blockedRows = 'select n from blocked';
 const blockedOrTaken = 'select n from blocked union all select n from taken';
+const refusedRows = 'select n from refused_row';
 
 const blockedGroups = `blocked_row as materialized (
   ${withTheirGroups(blockedRows)})`;
@@ -208,53 +208,49 @@ const blockedGroups = `blocked_row as materialized (
 const refusedGroups = `refused_row as materialized (
   ${withTheirGroups(blockedOrTaken)})`;
 
-/** `plain`: no row has a key, times, attachments or copies; `keyed`: some have a key; `full`: they can have everything. */
-export type AcceptForm = 'plain' | 'keyed' | 'full';
+/**
+ * `plain`: no row has a key, times, attachments or copies; `keyed`: some have a key; `full`: they can have everything. `repeated`: the
+ * same, and rows may already be stored; those change nothing.
+ */
+export type AcceptForm = 'plain' | 'keyed' | 'full' | 'repeated';
 
-/** What decides which rows are refused, and claims the keys of the others. */
-function keyParts(form: AcceptForm, repeated: boolean, refused: string): readonly string[] {
-  if (form === 'plain') return [];
-  if (!repeated)
-    return [
-      optimisticTaken,
-      ...(form === 'full' ? [refusedGroups] : []),
-      `claimed as (${claims(refused)})`,
-    ];
-  return form === 'full'
-    ? [blockedGroups, upsertClaims('select n from blocked_row'), refusedGroups]
-    : [upsertClaims(blockedRows)];
-}
+const forms: Readonly<Record<AcceptForm, { readonly refused: string; readonly keys: string[] }>> = {
+  plain: { refused: blockedRows, keys: [] },
+  keyed: {
+    refused: blockedOrTaken,
+    keys: [optimisticTaken, `claimed as (${claims(blockedOrTaken)})`],
+  },
+  full: {
+    refused: refusedRows,
+    keys: [optimisticTaken, refusedGroups, `claimed as (${claims(refusedRows)})`],
+  },
+  repeated: { refused: refusedRows, keys: [blockedGroups, upsertClaims, refusedGroups] },
+};
 
-/** @param repeated rows may already be stored; those change nothing */
-function acceptStatement(form: AcceptForm, repeated: boolean) {
-  const refused = {
-    plain: blockedRows,
-    keyed: blockedOrTaken,
-    full: 'select n from refused_row',
-  }[form];
+function acceptStatement(form: AcceptForm) {
+  const { refused, keys: keyParts } = forms[form];
+  const repeated = form === 'repeated';
+  const isFull = repeated || form === 'full';
   const parts = [
     blocked,
-    ...keyParts(form, repeated, refused),
+    ...keyParts,
     messages(refused, repeated),
-    ...(form === 'full'
-      ? [timedQueueEntries(refused, repeated), attachmentLinks(refused, repeated)]
-      : [queueEntries(refused, repeated)]),
+    ...(isFull
+      ? [timedDeliveries(refused, repeated), attachmentLinks(refused, repeated)]
+      : [deliveries(refused)]),
   ];
   const taken = form === 'plain' ? '' : '\nunion all\nselect n, null from taken';
   return {
-    name: `accept-${form}${repeated ? '-repeated' : ''}`,
+    name: `accept-${form}`,
     text: `with ${parts.join(',\n')}
 select n, address from blocked${taken}${repeated ? `\n${nothing}` : ''}`,
   };
 }
 
-function acceptStatementsOf(form: AcceptForm) {
-  return { first: acceptStatement(form, false), repeated: acceptStatement(form, true) };
-}
-
 /** Forms of the statement. Each connection prepares each of them once, by name. */
 export const acceptStatements = {
-  plain: acceptStatementsOf('plain'),
-  keyed: acceptStatementsOf('keyed'),
-  full: acceptStatementsOf('full'),
+  plain: acceptStatement('plain'),
+  keyed: acceptStatement('keyed'),
+  full: acceptStatement('full'),
+  repeated: acceptStatement('repeated'),
 };

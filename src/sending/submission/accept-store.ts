@@ -25,7 +25,6 @@ import {
   rowWithCopies,
 } from './accept-row.ts';
 import {
-  type AcceptForm,
   acceptStatements,
   deliverWhenDelayedBit,
   newUsageBit,
@@ -217,25 +216,21 @@ interface AcceptQuery {
 }
 
 function toQuery(rows: readonly AcceptRow[], repeated: boolean): AcceptQuery {
-  const toStatement = (form: AcceptForm, values: Buffer[]): pg.QueryConfig => ({
-    ...acceptStatements[form][repeated ? 'repeated' : 'first'],
-    values,
-  });
+  if (repeated) return toFullQuery(rows, 'repeated');
   const isFull = rows.some(
     ({ timing, attachments, copies }) =>
       timing !== undefined || attachments !== undefined || copies !== undefined,
   );
-  if (isFull) return toFullQuery(rows, toStatement);
+  if (isFull) return toFullQuery(rows, 'full');
   if (rows.every((row) => row.key === undefined))
-    return { query: toStatement('plain', baseColumns(rows)) };
-  return { query: toStatement('keyed', [...baseColumns(rows), ...keyColumns(rows)]) };
+    return { query: { ...acceptStatements.plain, values: baseColumns(rows) } };
+  return {
+    query: { ...acceptStatements.keyed, values: [...baseColumns(rows), ...keyColumns(rows)] },
+  };
 }
 
 /** Rows and their copies, one after another. */
-function toFullQuery(
-  given: readonly AcceptRow[],
-  toStatement: (form: AcceptForm, values: Buffer[]) => pg.QueryConfig,
-): AcceptQuery {
+function toFullQuery(given: readonly AcceptRow[], form: 'full' | 'repeated'): AcceptQuery {
   const rows: AcceptRow[] = [];
   const heads: number[] = [];
   const places: number[] = [];
@@ -254,7 +249,7 @@ function toFullQuery(
     ...attachmentColumns(rows),
     intArray(heads),
   ];
-  return { query: toStatement('full', values), places };
+  return { query: { ...acceptStatements[form], values }, places };
 }
 
 function flagsOf(row: AcceptRow): number {

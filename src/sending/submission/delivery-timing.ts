@@ -111,10 +111,14 @@ function futureSendAt(timing: DeliveryTiming | undefined): Date | undefined {
 /** What the content of a message says about its timing. */
 export function scheduleMembers(
   timing: DeliveryTiming | undefined,
-): Pick<ContentMembers, 'sendAt' | 'templateVersion'> {
+): Pick<ContentMembers, 'sendAt' | 'templateVersion' | 'checkedAtDue'> {
   const sendAt = futureSendAt(timing)?.toISOString();
   const followsVersion = sendAt !== undefined && timing?.dueVersion === true;
-  return { sendAt, templateVersion: followsVersion ? 'due' : undefined };
+  return {
+    sendAt,
+    templateVersion: followsVersion ? 'due' : undefined,
+    checkedAtDue: undefined,
+  };
 }
 
 /** The retention class of a message. */

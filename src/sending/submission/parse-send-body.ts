@@ -51,8 +51,6 @@ function compile<Body>(schema: object): ValidateFunction<Body> {
 let bodyValidator: ValidateFunction<SendBody<string>> | undefined;
 let contentValidator: ValidateFunction<ContentBody> | undefined;
 
-const lineOverrides = ['subjectLine', 'previewText'];
-
 /**
  * Validates the send body (section 2.2, limits of section 8) and converts it to a typed request.
  */
@@ -84,27 +82,20 @@ export class SendBodyParser {
     const structures =
       template?.structured === undefined ? undefined : detachStructures(value, template.structured);
     const validate = this.#validate;
-    if (validate(value)) {
-      const details: FaultDetail[] = [...problems, ...(structures?.problems ?? noProblems)];
-      const readers = { now: this.#now, headerRules: this.#headerRules, contents };
-      const request = toRequest(value, readers, details, template?.compiled, structures?.attach());
-      if (template !== undefined && details.length === 0) addUnreadable(template, request, details);
-      if (template !== undefined) addUnguardable(template.compiled, request, details);
-      if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
-      if (request.bcc.length > 0 && hasSecret(template, value)) details.push(secretCopy);
-      if (request.receiveReplies === true)
-        addReplyProblems(request.replyTo !== undefined, hasSecret(template, value), details);
-      if (details.length > 0) throw invalidBody(details);
-      return request;
-    }
-    const details = [
+    const isSound = validate(value);
+    const details: FaultDetail[] = [
       ...problems,
-      ...describeBodyProblems(validate.errors ?? []),
+      ...(isSound ? noProblems : describeBodyProblems(validate.errors ?? [])),
       ...(structures?.problems ?? noProblems),
     ];
-    addTextProblems(value, this.#headerRules, details, lineOverrides, template?.compiled);
-    this.#addRuleProblems(value, transactionalAllowed, details, template);
-    throw invalidBody(details);
+    const readers = { now: this.#now, headerRules: this.#headerRules, contents };
+    const body = isSound ? value : readablePart(value, true);
+    const request = toRequest(body, readers, details, template?.compiled, structures?.attach());
+    if (template !== undefined && details.length === 0) addUnreadable(template, request, details);
+    if (template !== undefined && isSound) addUnguardable(template.compiled, request, details);
+    addRuleProblems(request, transactionalAllowed, hasSecret(template, value), details);
+    if (details.length > 0) throw invalidBody(details);
+    return request;
   }
 
   /**
@@ -117,51 +108,32 @@ export class SendBodyParser {
   ): ParsedContentRequest {
     dropEmptyMaps(value);
     contentValidator ??= compile<ContentBody>(contentBodySchema);
-    const details: FaultDetail[] = [...problems];
     const validate = contentValidator;
-    if (!validate(value)) {
-      details.push(...describeBodyProblems(validate.errors ?? []));
-      addTextProblems(value, this.#headerRules, details, []);
-      this.#addRuleProblems(value, transactionalAllowed, details);
-      throw invalidBody(details);
-    }
-    const { subjectLine, html, text, literal = false, ...content } = value.content;
-    const actions = { trackOpens: false, trackClicks: false, ...value.actions };
+    const isSound = validate(value);
+    const details: FaultDetail[] = [
+      ...problems,
+      ...(isSound ? noProblems : describeBodyProblems(validate.errors ?? [])),
+    ];
     const readers = { now: this.#now, headerRules: this.#headerRules, contents };
-    const body = { ...value, content, actions };
+    const { subjectLine, html, text, literal, ...content } = isSound ? value.content : noTexts;
+    const actions = { trackOpens: false, trackClicks: false, ...(isSound && value.actions) };
+    const body = isSound ? { ...value, content, actions } : readablePart(value, false);
     const request = toRequest(body, readers, details, undefined, undefined);
     const texts = {
       subject: subjectLine,
       ...(isGiven(html) && { html }),
       ...(isGiven(text) && { text }),
     };
-    addContentProblems(texts, literal, request, details);
-    if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
-    if (request.receiveReplies === true)
-      addReplyProblems(request.replyTo !== undefined, false, details);
+    if (isSound) addContentProblems(texts, literal === true, request, details);
+    addRuleProblems(request, transactionalAllowed, false, details);
     if (details.length > 0) throw invalidBody(details);
     const now = this.#now();
     const date = new Date(Math.max(now, request.timing?.sendAt?.getTime() ?? now));
-    return { request, texts, literal, date };
-  }
-
-  /** Problems of a body that violates the schema with what its members mean together. */
-  #addRuleProblems(
-    value: unknown,
-    transactionalAllowed: boolean,
-    details: FaultDetail[],
-    template?: ReceivingTemplate,
-  ): void {
-    readTiming(actionsOf(value), this.#now, details);
-    if (member(member(value, 'metadata'), 'transactional') === true && !transactionalAllowed)
-      details.push(missingAddOn);
-    if (hasItems(member(member(value, 'envelope'), 'bccAddressList')) && hasSecret(template, value))
-      details.push(secretCopy);
-    const replyTo = member(member(value, 'envelope'), 'replyToAddress') ?? '';
-    if (actionsOf(value).receiveReplies === true)
-      addReplyProblems(replyTo !== '', hasSecret(template, value), details);
+    return { request, texts, literal: literal === true, date };
   }
 }
+
+const noTexts: ContentBody['content'] = { subjectLine: '' };
 
 function isGiven(text: string | undefined): text is string {
   return text !== undefined && text !== '';
@@ -215,13 +187,17 @@ const secretQuoted: FaultDetail = {
     'can’t be used with a template that has secret fields, because replies quote them; remove it',
 };
 
-function addReplyProblems(hasReplyTo: boolean, secret: boolean, details: FaultDetail[]): void {
-  if (hasReplyTo) details.push(twoReplyAddresses);
-  if (secret) details.push(secretQuoted);
-}
-
-function hasItems(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0;
+/** What members of a body mean together. @param secret the template's secret fields have values */
+function addRuleProblems(
+  { transactional, bcc, receiveReplies, replyTo }: ParsedSendRequest,
+  transactionalAllowed: boolean,
+  secret: boolean,
+  details: FaultDetail[],
+): void {
+  if (transactional && !transactionalAllowed) details.push(missingAddOn);
+  if (bcc.length > 0 && secret) details.push(secretCopy);
+  if (receiveReplies === true && replyTo !== undefined) details.push(twoReplyAddresses);
+  if (receiveReplies === true && secret) details.push(secretQuoted);
 }
 
 const maps = [
@@ -298,14 +274,6 @@ function addUnguardable(
         reason: `can’t use {{${name}}}, which is guarded; remove it`,
       });
   }
-}
-
-/** The actions of a body that violates the schema. */
-function actionsOf(value: unknown): Readonly<Record<string, unknown>> {
-  const actions = member(value, 'actions');
-  return typeof actions === 'object' && actions !== null
-    ? (actions as Readonly<Record<string, unknown>>)
-    : {};
 }
 
 /** What a body is read with. */
@@ -415,50 +383,59 @@ function readLocale(text: string | undefined, details: FaultDetail[]): string | 
   return locale;
 }
 
-/** The headers within the limits of the schema, which has reported the others. */
-function readableHeaders(headers: unknown): Record<string, string> {
-  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return {};
-  const readable = Object.entries(headers)
-    .slice(0, maxCustomHeaders)
-    .filter(
-      ([name, text]) =>
-        name.length <= maxHeaderName && typeof text === 'string' && text.length <= maxHeaderValue,
-    );
-  return Object.fromEntries(readable);
+/** Stands for an address that can't be read; the schema has reported it. */
+const unreadAddress = 'unread@address.invalid';
+
+/**
+ * What has the form of the schema in a body that violates it, so that all problems are reported at once: texts, addresses, times
+ * and headers.
+ * @param hasOverrides its subject line and preview text may have placeholders
+ */
+function readablePart(value: unknown, hasOverrides: boolean): SendBody<string> {
+  const [envelope, content, actions] = ['envelope', 'content', 'actions'].map((name): Texts => {
+    const group = member(value, name);
+    const isMap = typeof group === 'object' && group !== null;
+    return isMap ? Object.fromEntries(Object.entries(group).filter(isText)) : {};
+  }) as [Texts, Texts, Texts];
+  const addresses = (name: string, maxItems: number): string[] => {
+    const list: unknown = member(member(value, 'envelope'), name);
+    if (!Array.isArray(list)) return [];
+    return list.slice(0, maxItems).map((text) => (typeof text === 'string' ? text : unreadAddress));
+  };
+  const headers: unknown = member(member(value, 'content'), 'headers');
+  const { subjectLine = '', previewText = '', locale = '' } = content;
+  return {
+    envelope: {
+      toAddress: unreadAddress,
+      ...envelope,
+      ccAddressList: addresses('ccAddressList', maxCc),
+      bccAddressList: addresses('bccAddressList', maxBcc),
+    },
+    content: {
+      ...(hasOverrides && { subjectLine, previewText }),
+      locale: locale.length <= maxLocaleLength ? locale : '',
+      headers: Object.fromEntries(
+        Object.entries(
+          typeof headers === 'object' && !Array.isArray(headers) ? (headers ?? {}) : {},
+        )
+          .slice(0, maxCustomHeaders)
+          .filter(isText)
+          .filter(([name, text]) => name.length <= maxHeaderName && text.length <= maxHeaderValue),
+      ),
+    },
+    metadata: { transactional: member(member(value, 'metadata'), 'transactional') === true },
+    actions: {
+      ...actions,
+      trackOpens: false,
+      trackClicks: false,
+      receiveReplies: member(member(value, 'actions'), 'receiveReplies') === true,
+      statusToken: false,
+    },
+  };
 }
 
-/** Adds text problems of correctly placed strings to the errors of a body that violates the schema. */
-function addTextProblems(
-  value: unknown,
-  headerRules: CustomHeaderRules,
-  details: FaultDetail[],
-  overrides: readonly string[],
-  template?: CompiledTemplate,
-): void {
-  const envelope = member(value, 'envelope');
-  for (const name of ['toAddress', 'fromAddress', 'replyToAddress']) {
-    const text = member(envelope, name);
-    if (typeof text !== 'string' || (text === '' && name !== 'toAddress')) continue;
-    readAddress(text, `envelope.${name}`, details);
-  }
-  for (const [name, maxItems] of [
-    ['ccAddressList', maxCc],
-    ['bccAddressList', maxBcc],
-  ] as const) {
-    const list = member(envelope, name);
-    if (!Array.isArray(list)) continue;
-    list.slice(0, maxItems).forEach((text: unknown, index) => {
-      if (typeof text === 'string') readAddress(text, `envelope.${name}[${index}]`, details);
-    });
-  }
-  const content = member(value, 'content');
-  for (const name of overrides) {
-    const text = member(content, name);
-    if (typeof text === 'string') readOverride(text, `content.${name}`, details, template);
-  }
-  const locale = member(content, 'locale');
-  if (typeof locale === 'string' && locale.length <= maxLocaleLength) readLocale(locale, details);
-  const name = member(envelope, 'toDisplayName');
-  if (typeof name === 'string') readRecipientName(name, details);
-  headerRules.read(readableHeaders(member(content, 'headers')), details);
+type Texts = Readonly<Record<string, string>>;
+
+function isText(entry: [string, unknown]): entry is [string, string] {
+  return typeof entry[1] === 'string';
 }

@@ -151,7 +151,7 @@ test('one of several processes removes old idempotency keys, and again after hal
 test('the planner has statistics of messages and queue entries from 3,000 rows, for every column', async () => {
   await clock.set(new Date('2031-01-08T12:00:00Z'));
   await ensureMessagePartitions({ database, log });
-  for (const table of ['queue_entry', ...(await partitionsOf('message_90'))]) {
+  for (const table of ['queued_delivery', ...(await partitionsOf('message_90'))]) {
     const { rows } = await database.pool.query(
       `select attname from pg_attribute
        where attrelid = $1::regclass and attnum > 0 and not attisdropped and attstattarget is distinct from 10`,

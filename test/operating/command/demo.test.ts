@@ -78,7 +78,7 @@ test('demo fill adds an account of the operators with messages in search and rep
   assert.ok((row?.counts.delivered ?? 0) > 500);
   const counts = await rowsOf('demo');
   assert.equal(counts.template, 8);
-  assert.equal(counts.queue_entry, undefined);
+  assert.equal(counts.queued_delivery, undefined);
   const recipients = await waitFor('the mail about the operator', async () => {
     const found = (await readInbox(service.url)).flatMap(({ envelopeTo }) => envelopeTo);
     return found.length > 0 && found;

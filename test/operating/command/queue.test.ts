@@ -38,7 +38,7 @@ test('an invalid id gives a one-sentence message', async () => {
 
 test('the list says why most messages for a destination are waiting, and where it stops counting', async () => {
   const { pool } = world.database;
-  await pool.query('delete from queue_entry');
+  await pool.query('delete from queued_delivery');
   const store = async (count: number) => {
     await pool.query(
       `with ids as (select gen_random_uuid() as id from generate_series(1, $1::int)),
@@ -46,8 +46,8 @@ test('the list says why most messages for a destination are waiting, and where i
          insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
            track_clicks, deliver_when_delayed, client_id, accepted_at, state_at, content)
          select 'a1', id, 90, 't1', 1, true, false, false, true, 'c', now(), now(), '{"to": "ann@people.test"}' from ids)
-       insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
-       select 'a1', id, 90, 1, now(), now() + interval '48 hours', '{0}' from ids`,
+       insert into queued_delivery (account_id, message_id, retention_days, priority, due_at, expires_at, recipient)
+       select 'a1', id, 90, 1, now(), now() + interval '48 hours', 0 from ids`,
       [count],
     );
   };
@@ -55,8 +55,8 @@ test('the list says why most messages for a destination are waiting, and where i
   await store(3);
   const enqueue = (count: number) =>
     pool.query(
-      `update queue_entry set reason = 'its server is slow'
-       where message_id in (select message_id from queue_entry order by message_id limit $1)`,
+      `update queued_delivery set reason = 'its server is slow'
+       where message_id in (select message_id from queued_delivery order by message_id limit $1)`,
       [count],
     );
   await enqueue(1);

@@ -45,7 +45,10 @@ async function recipientsOf(template: string, envelope: Record<string, unknown>)
   });
   const mails = sink.mails.slice(from);
   for (const { source } of mails) assert.equal(/^(?:bcc|cc):|archive@/im.test(source), false);
-  return { to: mails.map(({ to }) => to), suppressed: response.body.suppressedRecipients };
+  return {
+    to: mails.map(({ to }) => to.join()).sort(),
+    suppressed: response.body.suppressedRecipients,
+  };
 }
 
 test('an owner sets, keeps and removes the archive address, and others can’t', async () => {
@@ -65,16 +68,16 @@ test('an owner sets, keeps and removes the archive address, and others can’t',
 test('the archive address gets a blind copy of its own, beside five Bcc addresses', async () => {
   const bccAddressList = Array.from({ length: 5 }, (_, n) => `b${n}@people.test`);
   const { to } = await recipientsOf('t-plain', { toAddress: 'a@people.test', bccAddressList });
-  assert.deepEqual(to, [['a@people.test'], ...bccAddressList.map((one) => [one]), [archive]]);
+  assert.deepEqual(to, ['a@people.test', archive, ...bccAddressList].sort());
   assert.deepEqual((await recipientsOf('t-plain', { toAddress: 'c@people.test' })).to, [
-    ['c@people.test'],
-    [archive],
+    archive,
+    'c@people.test',
   ]);
 });
 
 test('a template with secret fields skips the archive address', async () => {
   assert.deepEqual((await recipientsOf('t-secret', { toAddress: 'a@people.test' })).to, [
-    ['a@people.test'],
+    'a@people.test',
   ]);
 });
 
@@ -84,12 +87,12 @@ test('a suppressed archive address is skipped and returned, and a removed one ge
     [shop.id, archive],
   );
   const { to, suppressed } = await recipientsOf('t-plain', { toAddress: 's@people.test' });
-  assert.deepEqual([to, suppressed], [[['s@people.test']], [archive]]);
+  assert.deepEqual([to, suppressed], [['s@people.test'], [archive]]);
   await database.pool.query('delete from suppression');
   const removed = await owner.put(path, { name: 'Shop', archiveAddress: '' });
   assert.equal(removed.body.archiveAddress, '');
   assert.deepEqual((await recipientsOf('t-plain', { toAddress: 'r@people.test' })).to, [
-    ['r@people.test'],
+    'r@people.test',
   ]);
 });
 

@@ -146,8 +146,8 @@ test('more messages than one statement takes are moved once each', async () => {
        insert into scheduled_message (account_id, message_id, retention_days, send_at, lifetime_seconds, keep_until, tag)
        select $1, id, 10090, now() + interval '1 day' + g * interval '1 second', 60, now() + interval '91 days', 'many'
        from ids)
-     insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending, reason)
-     select $1, id, 10090, 1, now() + interval '1 day', now() + interval '2 days', '{0}', 'scheduled' from ids`,
+     insert into queued_delivery (account_id, message_id, retention_days, priority, due_at, expires_at, recipient, reason)
+     select $1, id, 10090, 1, now() + interval '1 day', now() + interval '2 days', 0, 'scheduled' from ids`,
     [shop.id],
   );
   const moved = await owner.post(`${schedule}/move`, { tag: 'many', sendAt: ahead(30 * day) });

@@ -38,7 +38,7 @@ test('the catalog has every table and sequence of the installation, and an order
     'account',
     'message',
     'message_event',
-    'queue_entry',
+    'queued_delivery',
     'audit_event',
     'feed_cursor',
   ])

@@ -248,7 +248,7 @@ test('an erased message has no domain, and a deleted one no progress', async () 
   const id = links.read(url.split('/').at(-1) ?? '')?.messageId;
   await pool.query('update message set content = null where id = $1', [id]);
   assert.deepEqual((await read(url)).provider, undefined);
-  await pool.query('delete from queue_entry where message_id = $1', [id]);
+  await pool.query('delete from queued_delivery where message_id = $1', [id]);
   await pool.query('delete from message where id = $1', [id]);
   const { status, body } = await sendRequest(url);
   assert.deepEqual([status, body.state], [410, 'expired']);
@@ -324,7 +324,7 @@ test('while the database is away, requests are refused with a time to retry, and
   assert.equal(refused.headers.get('access-control-allow-origin'), '*');
   const during = await EventStream.open(link);
   assert.equal(during.response?.statusCode, 200);
-  await database.pool.query(`update queue_entry set due_at = 'infinity'`);
+  await database.pool.query(`update queued_delivery set due_at = 'infinity'`);
   gate.open();
   await waitFor('the change', () =>
     [before, during].every(
@@ -351,7 +351,7 @@ test('a provider that greylists, then accepts', async () => {
   );
   assert.ok(greylisted.nextTryAt !== undefined);
   isKnown = true;
-  await direct.database.pool.query('update queue_entry set due_at = now()');
+  await direct.database.pool.query('update queued_delivery set due_at = now()');
   await waitFor('the end', () => stream.ended);
   const last = progressOf(stream).at(-1);
   assert.deepEqual([last?.state, last?.provider], ['delivered', 'people.test']);

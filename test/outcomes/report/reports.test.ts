@@ -4,7 +4,10 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { type MessageId, newMessageId, type TemplateId } from '../../../src/base/values/ids.ts';
 import { reportColumns } from '../../../src/content/message/event-kinds.ts';
-import type { StoredMessageStatus } from '../../../src/content/message/message-status-store.ts';
+import type {
+  QueuedDelivery,
+  StoredMessageStatus,
+} from '../../../src/content/message/message-status-store.ts';
 import { EventFeed } from '../../../src/outcomes/feed/event-feed.ts';
 import { explainMessage } from '../../../src/outcomes/report/explain-message.ts';
 import { findMessages } from '../../../src/outcomes/report/find-messages-store.ts';
@@ -564,18 +567,23 @@ test('the reason why a message has not arrived is a sentence with a next step', 
   const status = (
     kind: string,
     detail: unknown,
-    entry?: Partial<StoredMessageStatus['entry']>,
+    waiting?: Partial<QueuedDelivery>,
   ): StoredMessageStatus =>
     ({
       message: { state: kind },
-      entry: entry && {
-        due_at: new Date(base),
-        reason: null,
-        paused: null,
-        pending: [0],
-        leased: false,
-        ...entry,
-      },
+      queued:
+        waiting === undefined
+          ? []
+          : [
+              {
+                recipient: 0,
+                due_at: new Date(base),
+                reason: null,
+                paused: null,
+                leased: false,
+                ...waiting,
+              },
+            ],
       events: [{ at: new Date(base), kind, recipient: 0, detail }],
     }) as unknown as StoredMessageStatus;
   const bounced = explainMessage(status('bounced', { cause: 'mailbox-full', reason: '552 full' }));
@@ -586,9 +594,7 @@ test('the reason why a message has not arrived is a sentence with a next step', 
   );
   assert.match(deferred.sentence, /couldn’t be delivered yet: 451 later/);
   assert.match(deferred.nextStep, /2026-11-20T22:40/);
-  const held = explainMessage(
-    status('uncertain', {}, { pending: [0], due_at: null, reason: 'ask' }),
-  );
+  const held = explainMessage(status('uncertain', {}, { due_at: null, reason: 'ask' }));
   assert.match(held.sentence, /held for review: ask/);
 });
 

@@ -23,7 +23,7 @@ async function accept(more: object): Promise<string> {
     'update message set content = (content::jsonb || $2::jsonb)::json where id = $1',
     [id, more],
   );
-  await pool.query('delete from queue_entry where message_id = $1', [id]);
+  await pool.query('delete from queued_delivery where message_id = $1', [id]);
   await pool.query(
     `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail,
        last_request, last_answer)

@@ -189,8 +189,15 @@ test('erasing a person removes all of their data and nothing else', async () => 
   assert.deepEqual(contentOf(copy)?.cc, ['erased@erased.invalid', 'third@people.test']);
   assert.equal(contentOf(copy)?.to, 'friend@people.test');
   assert.equal(contentOf(elsewhere)?.to, 'gone@people.test');
-  const entries = await pool.query('select pending from queue_entry where message_id = $1', [copy]);
-  assert.deepEqual(entries.rows, [{ pending: [0, 2] }]);
+  const { rows: entries } = await pool.query(
+    'select recipient, canceled from queued_delivery where message_id = $1 order by 1',
+    [copy],
+  );
+  assert.deepEqual(entries, [
+    { recipient: 0, canceled: false },
+    { recipient: 1, canceled: true },
+    { recipient: 2, canceled: false },
+  ]);
   const { rows: left } = await pool.query(
     `select 1 from message_search where account_id = $1 and address = 'gone@people.test'
      union all select 1 from message_event where message_id = $2 and detail::text like '%Firefox%'
@@ -339,10 +346,11 @@ test('an address skipped as suppressed is found and erased, even before its sear
     { id: known, left_out: nobody, cc: null },
     { id: fresh, left_out: nobody, cc: '["third@people.test"]' },
   ]);
-  const entries = await pool.query('select pending from queue_entry where message_id = $1', [
-    fresh,
-  ]);
-  assert.deepEqual(entries.rows, [{ pending: [0] }]);
+  const entries = await pool.query(
+    'select recipient, canceled from queued_delivery where message_id = $1 order by 1',
+    [fresh],
+  );
+  assert.deepEqual(entries.rows, [{ recipient: 0, canceled: false }]);
   await feed.catchUp();
   assert.equal((await erasePerson(kysely, ask)).messages, 0);
 });
@@ -350,7 +358,7 @@ test('an address skipped as suppressed is found and erased, even before its sear
 test('a retention rule removes values, then addresses, then opens, from old messages only', async () => {
   const id = await world.accept({ to: 'old@people.test', values: { Name: 'Ann' } });
   await addOpen(id);
-  await pool.query('delete from queue_entry where message_id = $1', [id]);
+  await pool.query('delete from queued_delivery where message_id = $1', [id]);
   await feed.catchUp();
   assert.deepEqual(await readRetentionRule(kysely, account), {
     contentDays: null,
@@ -441,7 +449,7 @@ test('webhook events of a message lose personal data together with its addresses
 
 test('a message that still waits when its values are removed is canceled instead of sent without them', async () => {
   const id = await world.accept({ to: 'waiting@people.test', values: { Name: 'Ann' } });
-  await pool.query("update queue_entry set due_at = 'infinity' where message_id = $1", [id]);
+  await pool.query("update queued_delivery set due_at = 'infinity' where message_id = $1", [id]);
   await saveRetentionRule(kysely, account, {
     contentDays: 3,
     addressDays: null,
@@ -451,7 +459,7 @@ test('a message that still waits when its values are removed is canceled instead
   await applyRetentionRules(kysely);
   assert.equal(await world.content(id), null);
   const { rows } = await pool.query(
-    'select canceled, due_at <= now() as due from queue_entry where message_id = $1',
+    'select canceled, due_at <= now() as due from queued_delivery where message_id = $1',
     [id],
   );
   assert.deepEqual(rows, [{ canceled: true, due: true }]);
@@ -485,7 +493,7 @@ test('partitions are dropped once all their rows exceed the retention of their c
   );
   assert.equal(await world.state(kept), 'queued');
   const isQueued = async () =>
-    (await pool.query('select from queue_entry where message_id = $1', [kept])).rowCount === 1;
+    (await pool.query('select from queued_delivery where message_id = $1', [kept])).rowCount === 1;
   assert.equal(await isQueued(), true);
   await world.clock.advance(130 * day);
   await dropOldPartitions(world.database, world.log);

@@ -187,8 +187,8 @@ test('a click before delivery is a scanner in transit', async () => {
 test('the same message has the same links on every attempt', async () => {
   const { mail, id } = await shop.send('links', { values, trackClicks: true, trackOpens: true });
   const { rows } = await shop.database.pool.query(
-    `insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
-     select account_id, id, retention_days, 1, now(), now() + interval '1 hour', '{0}' from message where id = $1
+    `insert into queued_delivery (account_id, message_id, retention_days, priority, due_at, expires_at, recipient)
+     select account_id, id, retention_days, 1, now(), now() + interval '1 hour', 0 from message where id = $1
      returning account_id`,
     [id],
   );

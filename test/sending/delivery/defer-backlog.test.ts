@@ -44,7 +44,7 @@ async function counts(domain: string) {
        (count(*) filter (where fence = 0))::int as unclaimed,
        (count(*) filter (where reason ~ '^waiting: .* next at \\d\\d:\\d\\d'))::int as "withTime",
        (count(*) filter (where reason ~ 'have been busy since|could be reached at'))::int as known
-     from queue_entry q join message m on m.id = q.message_id
+     from queued_delivery q join message m on m.id = q.message_id
      where m.content ->> 'to' like '%@' || $1 and q.lease_owner is null`,
     [domain],
   );

@@ -49,7 +49,7 @@ test('Cc, Bcc and archive copies have transactions of their own, blind ones invi
   await waitFor('the connections', () => mx.open === connections);
   greeting.resolve();
   await waitFor('all deliveries', async () => {
-    const { rowCount } = await database.pool.query('select from queue_entry');
+    const { rowCount } = await database.pool.query('select from queued_delivery');
     return rowCount === 0;
   });
   for (const { envelope, id } of sent) {

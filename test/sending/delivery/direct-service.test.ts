@@ -92,7 +92,7 @@ async function state(id: MessageId): Promise<string> {
 
 async function reasonOf(id: MessageId): Promise<string> {
   const { rows } = await database.pool.query<{ reason: string | null }>(
-    'select reason from queue_entry where message_id = $1',
+    'select reason from queued_delivery where message_id = $1',
     [id],
   );
   return rows[0]?.reason ?? '';
@@ -102,13 +102,13 @@ test('mail from a domain that is not set up waits with the reason and uses no at
   const id = await send({ toAddress: 'ann@home.test' });
   await waitFor('the reason', async () => /isn’t a sending domain/.test(await reasonOf(id)));
   const { rows } = await database.pool.query(
-    'select attempts from queue_entry where message_id = $1',
+    'select attempts from queued_delivery where message_id = $1',
     [id],
   );
   assert.equal(rows[0]?.attempts, 0);
   assert.equal(mx.mails.length, 0);
   await setUp('shop.test');
-  await database.pool.query('update queue_entry set due_at = now()');
+  await database.pool.query('update queued_delivery set due_at = now()');
   await waitFor('delivery', async () => (await state(id)) === 'delivered');
 });
 

@@ -36,36 +36,23 @@ function node(): WarmUps {
 test('concurrent requests never take more than the daily share', async () => {
   const one = node();
   const plan = { from: thatDay, plan: [50, 100] };
-  const taken = await Promise.all(
-    Array.from({ length: 300 }, () => one.consume('domain:x', plan, 1)),
-  );
+  const taken = await Promise.all(Array.from({ length: 300 }, () => one.consume('domain:x', plan)));
   assert.equal(taken.filter(Boolean).length, 50);
-  one.giveBack('domain:x', 1);
+  one.giveBack('domain:x');
   assert.deepEqual(
-    [await one.consume('domain:x', plan, 1), await one.consume('domain:x', plan, 1)],
+    [await one.consume('domain:x', plan), await one.consume('domain:x', plan)],
     [true, false],
   );
-});
-
-test('a daily share counts recipients, and one message with more of them than a day allows goes first', async () => {
-  const one = node();
-  const plan = { from: thatDay, plan: [10] };
-  const taken = [];
-  for (const recipients of [6, 6, 4, 1])
-    taken.push(await one.consume('domain:z', plan, recipients));
-  assert.deepEqual(taken, [true, false, true, false]);
-  assert.equal(await one.consume('domain:large', plan, 12), true);
-  assert.equal(await one.consume('domain:large', plan, 1), false);
 });
 
 test('usage by other nodes counts, even for a node that starts in the middle of the day', async () => {
   const plan = { from: thatDay, plan: [10] };
   const first = node();
-  for (let count = 0; count < 8; count += 1) await first.consume('domain:y', plan, 1);
+  for (let count = 0; count < 8; count += 1) await first.consume('domain:y', plan);
   await first.share();
   const second = node();
   const taken = [];
-  for (let count = 0; count < 5; count += 1) taken.push(await second.consume('domain:y', plan, 1));
+  for (let count = 0; count < 5; count += 1) taken.push(await second.consume('domain:y', plan));
   assert.deepEqual(taken, [true, true, false, false, false]);
 });
 
@@ -161,14 +148,16 @@ test('mail waits with the reason if every source of its pool has used up its sha
     /^waiting: the source addresses of pool young are warming up/,
   );
   const { rows } = await database.pool.query(
-    'select attempts from queue_entry where message_id = $1',
+    'select attempts from queued_delivery where message_id = $1',
     [id],
   );
   assert.equal(rows[0]?.attempts, 0);
   for (const address of ['127.0.0.82', '127.0.0.83'])
     assert.match((await run('source', 'warm-up', address, '--off')).out, /has no warm-up plan/);
   await waitFor('delivery', async () => {
-    await database.pool.query('update queue_entry set due_at = now() where lease_owner is null');
+    await database.pool.query(
+      'update queued_delivery set due_at = now() where lease_owner is null',
+    );
     return (await direct.client.status(id)).body.state === 'delivered';
   });
 });

@@ -12,7 +12,7 @@ const accounts = ['b1', 'b2', 'b3', 'b4'] as AccountId[];
 for (const accountId of accounts) await world.addAccount(accountId);
 afterEach(async () => {
   await world.close();
-  await pool.query('delete from queue_entry');
+  await pool.query('delete from queued_delivery');
   await pool.query('delete from delivery_pause');
   await pool.query('update account set suspended_at = null');
 });
@@ -43,7 +43,7 @@ test('a claim of several accounts takes each account’s transactional messages 
   expected.push(await world.accept({ account: accounts[0] as AccountId, transactional: true }));
   const near = await world.accept({ account: accounts[1] as AccountId });
   await pool.query(
-    "update queue_entry set deliver_before = now() + interval '5 minutes' where message_id = $1",
+    "update queued_delivery set deliver_before = now() + interval '5 minutes' where message_id = $1",
     [near],
   );
   expected.push(near);
@@ -75,7 +75,7 @@ test('a claim of several accounts records only messages as uncertain whose lease
   const again = await world.stores().claims.claim(accounts, 1);
   for (const { accountId, messageId, doubtful } of again) {
     const isMarked = accountId === 'b2' || accountId === 'b3';
-    assert.deepEqual(doubtful, isMarked ? [0] : []);
+    assert.equal(doubtful, isMarked);
     assert.equal(await world.state(messageId), isMarked ? 'uncertain' : 'queued');
     const events = await world.events(messageId);
     assert.deepEqual(

@@ -8,7 +8,7 @@ const world = await DeliveryWorld.create();
 const hours = 3_600_000;
 afterEach(async () => {
   await world.close();
-  await world.database.pool.query('delete from queue_entry');
+  await world.database.pool.query('delete from queued_delivery');
   await world.clock.reset();
 });
 

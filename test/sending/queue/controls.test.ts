@@ -18,7 +18,7 @@ const world = await DeliveryWorld.create();
 const controls = new QueueControlStore(world.database);
 afterEach(async () => {
   await world.close();
-  await world.database.pool.query('delete from queue_entry');
+  await world.database.pool.query('delete from queued_delivery');
   await world.database.pool.query('delete from delivery_pause');
 });
 
@@ -70,7 +70,8 @@ test('messages to a paused destination wait with the reason, others are sent, an
   });
   assert.equal(entry?.attempts, 0);
   assert.match(entry?.reason ?? '', /destination is paused/);
-  assert.deepEqual((await world.entry(goes))?.pending, [1]);
+  const left = (await world.entries(goes)).map(({ recipient }) => recipient);
+  assert.deepEqual(left, [1]);
   await controls.control('resume', { accountId, destination: 'people.test' });
   await world.waitForState(waits, 'delivered');
   await waitFor('the cc', () => sink.mails.length === 3);
@@ -81,13 +82,13 @@ test('messages to a paused destination wait with the reason, others are sent, an
 async function deferForPause(count: number, draft: MessageDraft = {}): Promise<void> {
   for (let place = 0; place < count; place += 1) await world.accept(draft);
   await world.database.pool.query(
-    `update queue_entry set due_at = now() + interval '1 minute', reason = 'its destination is paused'`,
+    `update queued_delivery set due_at = now() + interval '1 minute', reason = 'its destination is paused'`,
   );
 }
 
 async function waiting(): Promise<number> {
   const { rows } = await world.database.pool.query<{ count: number }>(
-    `select count(*)::int as count from queue_entry where reason = 'its destination is paused' and due_at > now()`,
+    `select count(*)::int as count from queued_delivery where reason = 'its destination is paused' and due_at > now()`,
   );
   return rows[0]?.count ?? 0;
 }
@@ -100,10 +101,10 @@ test('a resume makes all messages that waited for the pause due, and nothing els
   const held = await world.accept();
   await controls.control('pause', { accountId, messageId: held });
   await controls.control('resume', { accountId, destination: 'people.test' });
-  assert.equal(await waiting(), 1);
+  assert.equal(await waiting(), 2, 'the recipients elsewhere');
   assert.equal((await world.entry(held))?.due_in, Number.POSITIVE_INFINITY);
   await controls.control('resume', { accountId });
-  assert.equal(await waiting(), 1, 'the account was not paused');
+  assert.equal(await waiting(), 2, 'the account was not paused');
   await controls.control('pause', { accountId });
   await controls.control('resume', { accountId });
   assert.equal(await waiting(), 0);
@@ -169,12 +170,12 @@ test('a cancellation applies right after the current attempt, and a failure then
   const worker = world.worker(async (message) => {
     if (!message.canceled) await controls.control('cancel', { accountId, messageId });
     const outcome = message.canceled ? 'failed' : 'deferred';
-    return { results: [{ recipient: 0, outcome, reason: 'so the test says' }], notes: [] };
+    return { result: { outcome, reason: 'so the test says' }, notes: [] };
   });
   worker.start();
   await world.waitForState(messageId, 'failed');
   const entry = await world.waitUntilIdle(messageId);
-  assert.deepEqual([entry.attempts, entry.due_in, entry.held], [2, Number.POSITIVE_INFINITY, [0]]);
+  assert.deepEqual([entry.attempts, entry.due_in, entry.held], [2, Number.POSITIVE_INFINITY, true]);
 });
 
 test('controls work for more messages than fit in one statement', async () => {
@@ -204,7 +205,8 @@ test('a message whose worker died can be paused, isn’t sent by a restart, and 
   await claimAndDie();
   await controls.control('pause', { accountId, messageId });
   const status = await readMessageStatus(world.database.kysely, accountId, messageId);
-  assert.deepEqual([status?.entry?.leased, status?.entry?.paused], [false, 'message']);
+  const [queued] = status?.queued ?? [];
+  assert.deepEqual([queued?.leased, queued?.paused], [false, 'message']);
   await endOrphanedLeases(world.database);
   const sink = await startSink();
   world.deliverTo(sink.port);
@@ -256,21 +258,26 @@ test('no order of claims, deaths and actions leaves a message that cannot be res
     fc.asyncProperty(
       fc.array(fc.constantFrom(...Object.keys(steps)), { minLength: 1, maxLength: 8 }),
       async (order) => {
-        await world.database.pool.query('delete from queue_entry');
+        await world.database.pool.query('delete from queued_delivery');
         const messageId = await world.accept({ cc: ['cc@people.test'] });
         for (const step of order) await steps[step]?.(messageId);
         await endOrphanedLeases(world.database);
         const status = await readMessageStatus(world.database.kysely, accountId, messageId);
-        assert.equal(status?.entry?.leased, false);
-        if (status?.entry?.paused === 'message') {
+        const queued = status?.queued ?? [];
+        assert.ok(queued.every(({ leased }) => !leased));
+        if (queued.some(({ paused }) => paused === 'message')) {
           const resumed = await controls.control('resume', { accountId, messageId });
           assert.deepEqual(resumed, { changed: 1, busy: 0 });
         }
-        const [message] = await claims.claim([accountId], 1);
-        assert.equal(message?.messageId, messageId);
-        if (message === undefined) return;
-        assert.equal(message.paused, false);
-        await leases.complete([settleAttempt(message, { results: [], notes: [] }, 0)]);
+        const claimed = await claims.claim([accountId], 2);
+        assert.deepEqual(
+          claimed.map(({ recipient, paused }) => [recipient, paused]),
+          [
+            [0, false],
+            [1, false],
+          ],
+        );
+        await leases.complete(claimed.map((one) => settleAttempt(one, { notes: [] }, 0)));
       },
     ),
   );

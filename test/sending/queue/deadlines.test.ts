@@ -18,7 +18,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 afterEach(async () => {
   await world.close();
-  await pool.query('delete from queue_entry');
+  await pool.query('delete from queued_delivery');
   await clock.reset();
 });
 
@@ -48,7 +48,7 @@ const claim = async (max: number): Promise<MessageId[]> =>
 
 const dueIn = async (id: MessageId): Promise<number> => {
   const { rows } = await pool.query(
-    'select extract(epoch from due_at)::float8 - extract(epoch from now())::float8 as seconds from queue_entry where message_id = $1',
+    'select extract(epoch from due_at)::float8 - extract(epoch from now())::float8 as seconds from queued_delivery where message_id = $1',
     [id],
   );
   return rows[0].seconds;
@@ -140,7 +140,7 @@ test('a message stored twice because its outcome was unknown is scheduled once',
     row.id,
   ]);
   assert.equal(rowCount, 1);
-  assert.equal((await pool.query('select from queue_entry')).rowCount, 1);
+  assert.equal((await pool.query('select from queued_delivery')).rowCount, 1);
 });
 
 test('a message whose deadline passes while it is being sent isn’t handed over', async () => {
@@ -157,12 +157,12 @@ test('a message whose deadline passes while it is being sent isn’t handed over
   });
   const id = await world.accept();
   await pool.query(
-    `update queue_entry set deliver_before = now() + interval '2 seconds', expires_at = now() + interval '2 seconds'`,
+    `update queued_delivery set deliver_before = now() + interval '2 seconds', expires_at = now() + interval '2 seconds'`,
   );
   world.deliverTo(sink.port, { worker: { leaseMs: 1_500 } });
   await atRecipient.promise;
   await waitFor('the deadline', async () => {
-    const { rows } = await pool.query('select deliver_before < now() as past from queue_entry');
+    const { rows } = await pool.query('select deliver_before < now() as past from queued_delivery');
     return rows[0]?.past === true;
   });
   resume.resolve();

@@ -21,7 +21,7 @@ const backlog: Backlog = {
 };
 
 afterEach(async () => {
-  await world.database.pool.query('delete from queue_entry');
+  await world.database.pool.query('delete from queued_delivery');
 });
 
 test('due messages of a backlog get consecutive times without being claimed, and show them', async () => {
@@ -41,13 +41,13 @@ test('messages beyond the horizon get random times in the half before it', async
   for (let count = 0; count < 20; count += 1) await world.accept({ to: 'a@slow.test' });
   await defer({ ...backlog, spacing: 10_000 });
   const { rows } = await world.database.pool.query<{ due_in: number }>(
-    'select extract(epoch from due_at - now())::float8 as due_in from queue_entry order by due_at',
+    'select extract(epoch from due_at - now())::float8 as due_in from queued_delivery order by due_at',
   );
   assert.ok(rows.every(({ due_in }) => due_in > 15 && due_in < 61));
   assert.ok(rows.filter(({ due_in }) => due_in > 29).length >= 15);
 });
 
-test('others stay due: with another domain, account or priority, with Cc, canceled, expiring or claimed', async () => {
+test('others stay due: with another domain, account or priority, canceled, expiring or claimed', async () => {
   const other = 'b1' as AccountId;
   await world.addAccount(other);
   const claimed = await world.accept({ to: 'a@slow.test' });
@@ -57,14 +57,27 @@ test('others stay due: with another domain, account or priority, with Cc, cancel
   await world.accept({ to: 'a@sub.slow.test' });
   await world.accept({ account: other, to: 'a@slow.test' });
   await world.accept({ to: 'a@slow.test', transactional: true });
-  await world.accept({ to: 'a@slow.test', cc: ['b@fast.test'] });
   await world.accept({ to: 'a@slow.test', lifetime: -1 });
   const canceled = await world.accept({ to: 'a@slow.test' });
-  await world.database.pool.query('update queue_entry set canceled = true where message_id = $1', [
-    canceled,
-  ]);
+  await world.database.pool.query(
+    'update queued_delivery set canceled = true where message_id = $1',
+    [canceled],
+  );
   assert.equal((await defer(backlog)).changed, 0);
   assert.equal((await defer({ ...backlog, transactional: true })).changed, 1);
+});
+
+test('a recipient is deferred by its own domain: the others of its message stay due', async () => {
+  const id = await world.accept({
+    to: 'a@fast.test',
+    cc: ['b@slow.test', 'c@fast.test', 'd@Slow.test'],
+  });
+  assert.equal((await defer(backlog)).changed, 2);
+  const due = (await world.entries(id)).filter(({ due_in }) => due_in <= 0);
+  assert.deepEqual(
+    due.map(({ recipient }) => recipient),
+    [0, 2],
+  );
 });
 
 test('no message is deferred past its end', async () => {

@@ -21,8 +21,8 @@ async function fill(seed: string, count: number, accountId = account): Promise<v
        insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
          track_clicks, deliver_when_delayed, client_id, accepted_at, state_at, content)
        select $1, id, 90, 't1', 1, true, false, false, true, 'c', now(), now(), '{}' from ids)
-     insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
-     select $1, id, 90, g % 2, now() - g * interval '1 ms', now() + interval '48 hours', '{0}' from ids`,
+     insert into queued_delivery (account_id, message_id, retention_days, priority, due_at, expires_at, recipient)
+     select $1, id, 90, g % 2, now() - g * interval '1 ms', now() + interval '48 hours', 0 from ids`,
     [accountId, seed, count],
   );
 }
@@ -54,7 +54,7 @@ test('claims, dots and outcomes look up rows by index, however long the queue is
   const readRows = async (): Promise<number> => {
     const { rows } = await pool.query<{ read: number }>(
       `select sum(pg_stat_get_tuples_returned(oid))::int as read from pg_class
-       where relkind in ('r', 'p') and (relname = 'queue_entry' or relname like 'message%')`,
+       where relkind in ('r', 'p') and (relname = 'queued_delivery' or relname like 'message%')`,
     );
     return rows[0]?.read ?? 0;
   };

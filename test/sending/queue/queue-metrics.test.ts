@@ -22,7 +22,7 @@ test('the metrics show how many messages wait and how long the oldest has been d
   await world.accept();
   const old = await world.accept();
   const paused = await world.accept();
-  const move = 'update queue_entry set due_at = $2 where message_id = $1';
+  const move = 'update queued_delivery set due_at = $2 where message_id = $1';
   await database.pool.query(move, [old, new Date(Date.now() - 600_000)]);
   await database.pool.query(move, [paused, 'infinity']);
   const { entries, oldest_due_seconds: oldest = 0 } = await scrape();
@@ -59,10 +59,10 @@ test('outcomes are counted by receiver, all of them from its first one', async (
 });
 
 test('metrics that can’t be read are omitted from scrapes until they can', async () => {
-  await database.pool.query('alter table queue_entry rename to queue_entry_away');
+  await database.pool.query('alter table queued_delivery rename to queued_delivery_away');
   assert.deepEqual(await scrape(), {});
   assert.match(await registry.metrics(), /^signalpost_database_up 0$/m);
-  await database.pool.query('alter table queue_entry_away rename to queue_entry');
+  await database.pool.query('alter table queued_delivery_away rename to queued_delivery');
   assert.equal((await scrape()).entries, 3);
   assert.match(await registry.metrics(), /^signalpost_database_up 1$/m);
 });

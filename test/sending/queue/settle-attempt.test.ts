@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { AccountId, MessageId, TemplateId } from '../../../src/base/values/ids.ts';
 import { isFinalState } from '../../../src/content/message/message-state.ts';
-import type { ClaimedMessage, RecordableResult } from '../../../src/sending/queue/attempt.ts';
+import type { ClaimedMessage, RecipientResult } from '../../../src/sending/queue/attempt.ts';
 import {
   jitter,
   type RetryKind,
   retryDelay,
   retrySchedules,
 } from '../../../src/sending/queue/retry-schedule.ts';
-import { advanceAttempt, settleAttempt } from '../../../src/sending/queue/settle-attempt.ts';
+import { settleAttempt } from '../../../src/sending/queue/settle-attempt.ts';
 
 const kinds = Object.keys(retrySchedules) as RetryKind[];
 
@@ -22,9 +22,8 @@ function claimed(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
     owner: '0',
     fence: '1',
     attempt: 1,
-    pending: [0],
-    held: [],
-    doubtful: [],
+    recipient: 0,
+    doubtful: false,
     paused: false,
     canceled: false,
     orphaned: 0,
@@ -55,116 +54,68 @@ const outcomes = [
   'canceled',
 ] as const;
 
-const result = (recipient: number): fc.Arbitrary<RecordableResult> =>
-  fc.record({
-    eventId: fc.uuid(),
-    happenedAt: fc.nat(),
-    recipient: fc.constant(recipient),
-    outcome: fc.constantFrom(...outcomes),
-    reason: fc.string(),
-    retry: fc.constantFrom(...kinds),
-    retryAfter: fc.nat(1e9),
-  });
+const anyResult: fc.Arbitrary<RecipientResult> = fc.record({
+  outcome: fc.constantFrom(...outcomes),
+  reason: fc.string(),
+  retry: fc.constantFrom(...kinds),
+  retryAfter: fc.nat(1e9),
+});
 
-test('every recipient ends up in exactly one of final, pending and held', () => {
+test('a recipient is final, waits for a time, or is held: exactly one of them', () => {
   fc.assert(
     fc.property(
-      fc.tuple(result(0), result(1), result(2)),
+      anyResult,
       fc.constantFrom('resend' as const, 'hold' as const),
       fc.integer({ min: -1e6, max: 2e8 }),
       fc.integer({ min: 1, max: 500 }),
       fc.double({ min: 0, max: 1, noNaN: true }),
-      (results, whenUncertain, millisecondsLeft, attempt, random) => {
-        const message = claimed({
-          pending: [0, 1, 2],
-          whenUncertain,
-          remainingMs: millisecondsLeft,
-          attempt,
-        });
-        const settled = settleAttempt(message, { results, notes: [] }, random);
-        for (const { recipient, outcome } of results) {
-          const places = [settled.pending, settled.held].filter((list) => list.includes(recipient));
-          assert.equal(places.length, isFinalState(outcome) ? 0 : 1);
-        }
-        assert.equal(settled.done, settled.pending.length + settled.held.length === 0);
-        if (!settled.done) assert.notEqual(settled.reason, null);
-        if (settled.pending.length > 0) {
-          const { dueIn } = settled;
-          assert.ok(dueIn !== undefined && dueIn >= 0);
-          assert.ok(dueIn <= Math.max(0, millisecondsLeft));
-        } else if (!settled.done) assert.equal(settled.dueIn, undefined);
-        assert.equal(settled.state, results[0].outcome);
-      },
-    ),
-  );
-});
-
-test('the outcomes of several transactions are recorded once, in any steps: no recipient is lost or settled twice', () => {
-  fc.assert(
-    fc.property(
-      fc.tuple(result(0), result(1), result(2), result(3)),
-      fc.constantFrom('resend' as const, 'hold' as const),
-      (results, whenUncertain) => {
-        const message = claimed({ pending: [0, 1, 2, 3], whenUncertain });
-        const events: string[] = [];
-        let state: string | undefined;
-        let left: readonly RecordableResult[] = [];
-        for (const result of results) {
-          const advance = advanceAttempt(message, left, [result.recipient]);
-          assert.ok(advance.pending.includes(result.recipient));
-          for (const doubt of advance.doubtful) assert.ok(advance.pending.includes(doubt));
-          message.pending = advance.pending;
-          state = advance.state ?? state;
-          events.push(...advance.events.map(({ kind, recipient }) => `${recipient} ${kind}`));
-          left = [...advance.remaining, result];
-        }
-        const end = settleAttempt(message, { results: left, notes: [] }, 0);
-        events.push(...end.events.map(({ kind, recipient }) => `${recipient} ${kind}`));
+      (result, whenUncertain, remainingMs, attempt, random) => {
+        const message = claimed({ whenUncertain, remainingMs, attempt });
+        const { done, held, dueIn, reason, state, events } = settleAttempt(
+          message,
+          { result, notes: [] },
+          random,
+        );
+        assert.equal([done, held, dueIn !== undefined].filter(Boolean).length, 1);
+        assert.equal(done, isFinalState(result.outcome));
+        assert.equal(reason, done ? null : result.reason);
+        if (dueIn !== undefined) assert.ok(dueIn >= 0 && dueIn <= Math.max(0, remainingMs));
+        assert.equal(state, result.outcome);
         assert.deepEqual(
-          events.sort(),
-          results.map(({ recipient, outcome }) => `${recipient} ${outcome}`),
+          events.map(({ kind, recipient }) => [kind, recipient]),
+          [[result.outcome, 0]],
         );
-        assert.equal(end.state ?? state, results[0].outcome);
-        const together = settleAttempt(
-          claimed({ pending: [0, 1, 2, 3], whenUncertain }),
-          { results, notes: [] },
-          0,
-        );
-        assert.deepEqual([end.pending, end.held], [together.pending, together.held]);
       },
     ),
   );
 });
 
 test('the state is that of the To: a cc’s outcome does not change it', () => {
-  const bounced = { recipient: 1, outcome: 'bounced' as const, reason: '550' };
-  const settled = settleAttempt(claimed({ pending: [1] }), { results: [bounced], notes: [] }, 0);
+  const result = { outcome: 'bounced' as const, reason: '550' };
+  const settled = settleAttempt(claimed({ recipient: 1 }), { result, notes: [] }, 0);
   assert.equal(settled.state, undefined);
   assert.equal(settled.done, true);
+  assert.equal(settled.events[0]?.recipient, 1);
 });
 
-test('the content is erased only with the last recipient', () => {
-  const deferred = { recipient: 1, outcome: 'deferred' as const, reason: '450' };
-  const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250' };
-  const secretFields = ['Link'];
-  const message = claimed({ pending: [0, 1] });
-  const some = settleAttempt(
-    message,
-    { results: [delivered, deferred], notes: [], secretFields },
-    0,
-  );
-  assert.equal(some.erased, undefined);
-  const all = settleAttempt(claimed(), { results: [delivered], notes: [], secretFields }, 0);
-  assert.deepEqual(all.erased, ['Link']);
+test('secret fields are erased by an outcome that is final, and by no other', () => {
+  const attempt = { notes: [], secretFields: ['Link'] };
+  for (const [outcome, erased] of [
+    ['deferred', undefined],
+    ['failed', undefined],
+    ['delivered', ['Link']],
+  ] as const)
+    assert.deepEqual(
+      settleAttempt(claimed(), { ...attempt, result: { outcome, reason: '' } }, 0).erased,
+      erased,
+    );
 });
 
-test('a message without remaining recipients ends with its erasures applied', () => {
-  const { done, erased } = settleAttempt(
-    claimed({ pending: [] }),
-    { results: [], notes: [], secretFields: ['Link'] },
-    0,
-  );
-  assert.deepEqual({ done, erased }, { done: true, erased: ['Link'] });
+test('an outcome that is recorded already gets no event, and what was not tried does not count', () => {
+  const recorded = { outcome: 'uncertain' as const, reason: '', recorded: true };
+  assert.deepEqual(settleAttempt(claimed(), { result: recorded, notes: [] }, 0).events, []);
+  const released = settleAttempt(claimed(), { notes: [] }, 0);
+  assert.deepEqual([released.released, released.dueIn, released.done], [true, 0, false]);
 });
 
 test('a retry waits for its schedule plus at most its jitter, or as long as the receiver asked for, up to 6 hours', () => {

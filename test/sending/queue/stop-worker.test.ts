@@ -9,7 +9,7 @@ const world = await DeliveryWorld.create();
 
 async function leased(): Promise<number> {
   const { rows } = await world.database.pool.query(
-    'select from queue_entry where lease_owner is not null',
+    'select from queued_delivery where lease_owner is not null',
   );
   return rows.length;
 }
@@ -22,7 +22,9 @@ test('a stop under load finishes messages being sent, releases the other leases,
     ids.push(await world.accept({ to: `u${count}@people.test` }));
   const worker = world.deliverTo(sink.port, { worker: { slots: 40, graceMs: 10_000 } });
   await waitFor('dots', async () => {
-    const { rows } = await world.database.pool.query("select from queue_entry where stage = 'dot'");
+    const { rows } = await world.database.pool.query(
+      "select from queued_delivery where stage = 'dot'",
+    );
     return rows.length === 10;
   });
   const stopped = worker.stop();
@@ -32,7 +34,7 @@ test('a stop under load finishes messages being sent, releases the other leases,
   assert.equal(await leased(), 0);
   assert.equal(sink.mails.length, 10);
   const { rows } = await world.database.pool.query<{ attempts: number }>(
-    'select attempts from queue_entry',
+    'select attempts from queued_delivery',
   );
   assert.equal(rows.length, 70);
   assert.ok(rows.every(({ attempts }) => attempts === 0));

@@ -219,7 +219,7 @@ test('a message with a send time waits for it', async () => {
   assert.match(reply, /^250 /);
   const { body: found } = await manage.get(`${path}/messages/${reply.slice(-36)}`);
   assert.equal((found.nextAttempt as { at: string }).at, sendAt);
-  await database.pool.query('update queue_entry set due_at = now() where message_id = $1', [
+  await database.pool.query('update queued_delivery set due_at = now() where message_id = $1', [
     reply.slice(-36),
   ]);
   const [mail] = await readInbox(service.url, '?to=scheduled@people.test&wait=60');

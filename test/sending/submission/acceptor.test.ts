@@ -40,7 +40,7 @@ function makeAcceptor(limits: Partial<typeof defaultAcceptorLimits> = {}): Accep
 
 async function isStored(row: AcceptRow): Promise<boolean> {
   const { rows } = await database.pool.query(
-    'select from message join queue_entry on message_id = id where id = $1',
+    'select from message join queued_delivery on message_id = id where id = $1',
     [row.id],
   );
   return rows.length === 1;
@@ -216,7 +216,7 @@ test('all rows left uncertain by a silent database get a response soon after the
 test('all rows that wait for a lock get a response soon after the max wait', async () => {
   const acceptor = makeAcceptor({ maxWaitMs: 2_000, readyBatchRows: 100 });
   const locker = await database.pool.connect();
-  await locker.query('begin; lock table queue_entry in share mode');
+  await locker.query('begin; lock table queued_delivery in share mode');
   const rows = Array.from({ length: 100 }, () => makeAcceptRow());
   const start = performance.now();
   const results = await Promise.allSettled(rows.map((row) => acceptor.accept(row)));

@@ -16,7 +16,7 @@ const client = new SendClient(service, await getToken(service, shop));
 
 async function storedIds(): Promise<string[]> {
   const { rows } = await database.pool.query<{ id: string }>(
-    `select m.id from message m join queue_entry q on q.account_id = m.account_id and q.message_id = m.id
+    `select m.id from message m join queued_delivery q on q.account_id = m.account_id and q.message_id = m.id
      where m.account_id = '46100' order by m.id`,
   );
   return rows.map((row) => row.id);

@@ -80,7 +80,7 @@ async function perform(steps: readonly Step[], prefix: string): Promise<TextResp
 
 async function messagesOf(key: string): Promise<{ id: string; tag: string }[]> {
   const { rows } = await database.pool.query<{ id: string; tag: string }>(
-    `select m.id, m.tag from message m join queue_entry q on q.account_id = m.account_id and q.message_id = m.id
+    `select m.id, m.tag from message m join queued_delivery q on q.account_id = m.account_id and q.message_id = m.id
      where m.account_id = '46100' and m.external_id = $1`,
     [key],
   );

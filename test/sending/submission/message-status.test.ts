@@ -68,7 +68,7 @@ test('each recipient has a separate state, and a waiting message shows when and 
   await addEvent(id, 'delivered', 1);
   await addEvent(id, 'link-emptied', null);
   await database.pool.query(
-    `update queue_entry set pending = '{0}', due_at = '2040-01-01T00:00:00Z', reason = 'the host is busy'
+    `update queued_delivery set due_at = '2040-01-01T00:00:00Z', reason = 'the host is busy'
      where message_id = $1`,
     [id],
   );
@@ -100,14 +100,14 @@ test('each recipient has a separate state, and a waiting message shows when and 
 test('a message is sending while a worker holds it, and final once its queue entry is removed', async () => {
   const id = await sendOne();
   await database.pool.query(
-    `update queue_entry set lease_owner = gen_random_uuid(), stage = 'claimed', due_at = now() + interval '1 minute'
+    `update queued_delivery set lease_owner = gen_random_uuid(), stage = 'claimed', due_at = now() + interval '1 minute'
      where message_id = $1`,
     [id],
   );
   const sending = (await client.status(id)).body;
   assert.equal(sending.state, 'sending');
   assert.equal(sending.nextAttempt, null);
-  await database.pool.query('delete from queue_entry where message_id = $1', [id]);
+  await database.pool.query('delete from queued_delivery where message_id = $1', [id]);
   await database.pool.query(`update message set state = 'delivered' where id = $1`, [id]);
   const done = (await client.status(id)).body;
   assert.equal(done.state, 'delivered');

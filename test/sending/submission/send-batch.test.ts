@@ -75,7 +75,7 @@ test('each message is accepted and stored, and results are in the order of the m
   assert.equal(new Set(results.map(({ messageId }) => messageId)).size, addresses.length);
   const { rows } = await database.pool.query<{ id: string; to: string; queued: boolean }>(
     `select m.id::text, m.content->>'to' as to, q.message_id is not null as queued
-     from message m left join queue_entry q on q.account_id = m.account_id and q.message_id = m.id
+     from message m left join queued_delivery q on q.account_id = m.account_id and q.message_id = m.id
      where m.account_id = $1`,
     [shop.id],
   );

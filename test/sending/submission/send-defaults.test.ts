@@ -145,7 +145,7 @@ test('deliveryWhenDelayed is TRUE or FALSE in any case; FALSE ends the message w
     assert.equal(row.deliver_when_delayed, late, given);
     const { rows } = await database.pool.query<{ seconds: number }>(
       `select extract(epoch from q.expires_at - m.accepted_at)::int as seconds
-       from queue_entry q join message m on m.account_id = q.account_id and m.id = q.message_id
+       from queued_delivery q join message m on m.account_id = q.account_id and m.id = q.message_id
        where m.account_id = $1 and m.id = $2`,
       [shop.id, id],
     );

@@ -60,16 +60,16 @@ test('suppressed cc addresses are skipped and listed in the 200', async () => {
     'left@example.test',
   ]);
   const { rows } = await database.pool.query(
-    `select content->'cc' as cc, content->'suppressedCc' as out, pending
-     from message m join queue_entry q on q.account_id = m.account_id and q.message_id = m.id
-     where m.account_id = $2 and m.id = $1`,
+    `select content->'cc' as cc, content->'suppressedCc' as out, array(
+       select recipient from queued_delivery q where q.account_id = m.account_id and q.message_id = m.id order by 1) as queued
+     from message m where m.account_id = $2 and m.id = $1`,
     [response.body.messageId, shop.id],
   );
   assert.deepEqual(rows, [
     {
       cc: ['a@example.test', 'b@example.test'],
       out: ['bounced@example.test', 'left@example.test'],
-      pending: [0, 1, 2],
+      queued: [0, 1, 2],
     },
   ]);
   const all = await sendTo('reader@example.test', ['bounced@example.test']);

@@ -539,7 +539,7 @@ test('test messages are kept for 7 days, with their copies in the inbox', async 
   assert.deepEqual(await inbox(old), []);
   for (const id of [expired, scheduled]) {
     assert.equal((await tests.status(id)).status, 400);
-    for (const table of ['message_event', 'message_search', 'queue_entry'])
+    for (const table of ['message_event', 'message_search', 'queued_delivery'])
       assert.equal(await countRows(table, `message_id = '${id}'`), 0, table);
   }
 });
@@ -609,7 +609,7 @@ test('an account keeps 1,000 test messages; the oldest go, live ones never', asy
     async () => (await countRows('message', own)) === maxTestMessages,
   );
   assert.equal((await tests.status(first)).status, 400);
-  for (const table of ['queue_entry', 'scheduled_message'])
+  for (const table of ['queued_delivery', 'scheduled_message'])
     assert.equal(await countRows(table, `message_id = '${first}'`), 0, table);
   assert.equal((await live.status(liveId)).status, 200);
 });

@@ -37,7 +37,7 @@ async function runRetention(): Promise<void> {
 async function rowsOf(id: string): Promise<unknown> {
   const { rows } = await database.pool.query(
     `select (select count(*)::int from message where id = $1) as messages,
-       (select count(*)::int from queue_entry where message_id = $1) as entries`,
+       (select count(*)::int from queued_delivery where message_id = $1) as entries`,
     [id],
   );
   return rows[0];
@@ -58,7 +58,7 @@ test('a message with an id that is too old is not deleted unless the message its
   const old = `${minIdAt(new Date(now() - 100 * day)).slice(0, 14)}7000-8000-000000000001`;
   for (const [table, column] of [
     ['message', 'id'],
-    ['queue_entry', 'message_id'],
+    ['queued_delivery', 'message_id'],
   ])
     await database.pool.query(`update ${table} set ${column} = $2 where ${column} = $1`, [id, old]);
   await database.pool.query(

@@ -57,7 +57,7 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   person: 'directory',
   privacy_record: 'account',
   provider_identity: 'directory',
-  queue_entry: 'account',
+  queued_delivery: 'account',
   recovery_code: 'directory',
   relay_delivery: 'account',
   report_destination: 'account',

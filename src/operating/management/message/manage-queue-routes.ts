@@ -26,7 +26,7 @@ const QueueView = NamedObject('Queue', {
     }),
   ),
   partial: Flag(
-    'True if 10,000 or more messages are waiting; the counts then cover the oldest 10,000.',
+    'True if 10,000 or more deliveries are waiting; the counts then cover the oldest 10,000.',
   ),
   paused: Type.Array(Type.String(), {
     description: 'Paused destination domains; `*` means all.',

@@ -76,7 +76,7 @@ const pageBudgetMs = 25;
 
 export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** States whose messages all have a queue entry. */
+/** States whose messages all wait in the queue. */
 const waitingStates: ReadonlySet<MessageState> = new Set(
   messageStateNames.filter((state) => messageStates[state].next === 'attempt'),
 );
@@ -167,7 +167,9 @@ async function scanRange(
       select * from looked as m where ${sql.join([sql`true`, ...checked], sql` and `)}
       order by id desc limit ${limit}) as m on true
     left join lateral ${sql.raw(contentMembers('m', 'c', ['to', 'from', 'locale']))} on true
-    left join queue_entry q on q.account_id = ${range.accountId} and q.message_id = m.id
+    left join lateral (
+      select * from queued_delivery where account_id = ${range.accountId} and message_id = m.id
+      order by due_at, recipient limit 1) as q on true
     left join lateral (select ${sql.raw(pausedScopeOf('q', 'm'))} as scope) as p on q.message_id is not null
     order by m.id desc`;
   const lines = rows.flatMap(({ end: _, id, ...line }) => (id === null ? [] : { id, ...line }));
@@ -245,7 +247,7 @@ function scanned(
   }
   return sql`
     select message.* from (
-      select message_id, retention_days from queue_entry
+      select distinct message_id, retention_days from queued_delivery
       where account_id = ${accountId} and message_id < ${before}::uuid and message_id >= ${minId}::uuid
         ${isInMode}
       order by message_id desc limit ${scanLimit}) e

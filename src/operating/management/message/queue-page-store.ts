@@ -33,8 +33,8 @@ export async function readPausedAt(
   return row?.paused_at;
 }
 
-/** Max queue entries to count, oldest first. */
-const maxQueueEntries = 10_000;
+/** Max queued deliveries to count, oldest first. */
+const maxDeliveries = 10_000;
 
 /** Waiting messages by To domain, largest first, without those whose content was erased. */
 export async function readWaitingDestinations(
@@ -43,18 +43,18 @@ export async function readWaitingDestinations(
 ): Promise<{ destinations: WaitingDestination[]; partial: boolean }> {
   // Messages that are simply queued have no reason; without coalesce, mode() would ignore them.
   const rows = await allRows<WaitingDestination & { counted: number }>(kysely)`
-    select ${sql.raw(toDomain('m'))} as destination, count(*)::int as waiting,
-      (count(*) filter (where q.due_at = 'infinity'))::int as held,
-      (count(*) filter (where q.reason = ${scheduledReason}))::int as scheduled,
+    select ${sql.raw(toDomain('m'))} as destination, count(distinct m.id)::int as waiting,
+      (count(distinct m.id) filter (where q.due_at = 'infinity'))::int as held,
+      (count(distinct m.id) filter (where q.reason = ${scheduledReason}))::int as scheduled,
       min(q.due_at) filter (where q.due_at < 'infinity') as "nextAttemptAt",
       nullif(mode() within group (order by coalesce(q.reason, '')), '') as reason,
       (sum(count(*)) over ())::int as counted
     from (
-      select * from queue_entry where account_id = ${accountId} order by message_id limit ${maxQueueEntries}) q
+      select * from queued_delivery where account_id = ${accountId} order by message_id limit ${maxDeliveries}) q
     join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
     group by 1 order by 2 desc, 1 limit 200`;
   const destinations = rows
     .filter(({ destination }) => destination !== null)
     .map(({ counted, ...waiting }) => waiting);
-  return { destinations, partial: (rows[0]?.counted ?? 0) >= maxQueueEntries };
+  return { destinations, partial: (rows[0]?.counted ?? 0) >= maxDeliveries };
 }

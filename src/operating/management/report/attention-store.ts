@@ -35,7 +35,7 @@ export interface AttentionFacts {
   readonly pauses: readonly string[];
 }
 
-/** Reads the small tables of an account and its held queue entries in one statement, and who can send in another. */
+/** Reads the small tables of an account and its held messages in one statement, and who can send in another. */
 export async function readAttentionFacts(
   kysely: Kysely,
   accountId: AccountId,
@@ -53,13 +53,14 @@ export async function readAttentionFacts(
       (select count(*)::int from template
         where account_id = ${accountId} and removed_at is null and published_version is not null) as "publishedTemplates",
       (select count(*)::int from (
-        select from queue_entry where account_id = ${accountId} and due_at = 'infinity' limit 10000) h) as held,
+        select distinct message_id from queued_delivery
+        where account_id = ${accountId} and due_at = 'infinity' limit 10000) h) as held,
       array(select destination from delivery_pause where account_id = ${accountId} order by 1) as pauses`;
   if (facts === undefined) throw new Error('the select returned no row');
   return { ...facts, canProgramsSend: await canProgramsSend(kysely, accountId) };
 }
 
-/** Beyond this many queue entries, the counts are partial. */
+/** Beyond this many queued deliveries, the counts are partial. */
 const maxScannedEntries = 10_000;
 
 /** Throttled receivers that the account has mail queued for, largest backlog first. */
@@ -71,7 +72,7 @@ export async function readThrottledReceivers(
     select d.label, w.waiting, coalesce(d.override_rate, d.rate) as rate
     from (
       select substring(reason from ${`^waiting: (.*) ${throttledPhrase} `}) as label, count(*)::int as waiting
-      from (select reason from queue_entry where account_id = ${accountId} limit ${maxScannedEntries}) q
+      from (select reason from queued_delivery where account_id = ${accountId} limit ${maxScannedEntries}) q
       group by 1) w
     join destination d on d.label = w.label
     where d.slowed_at is not null

@@ -40,22 +40,22 @@ export class WarmUps implements SourceLimits {
    * restart. A message with more of them than a whole day allows is the first one of a day.
    * @returns false if today's limit is reached
    */
-  async consume(subject: string, warmUp: WarmUpSchedule, recipients: number): Promise<boolean> {
+  async consume(subject: string, warmUp: WarmUpSchedule): Promise<boolean> {
     const limit = allowance(warmUp, this.#today());
     if (limit === undefined) return true;
     // The first sync may have started before the subject was added.
     if (this.#countOf(subject).shared === undefined) await this.share();
     if (this.#countOf(subject).shared === undefined) await this.share();
     const used = this.#usedOf(subject);
-    if (used >= limit || (used > 0 && used + recipients > limit)) return false;
-    this.#countOf(subject).unshared += recipients;
+    if (used >= limit) return false;
+    this.#countOf(subject).unshared += 1;
     return true;
   }
 
-  /** Returns recipients that were taken but not sent to. */
-  giveBack(subject: string, recipients: number): void {
+  /** Returns a recipient that was taken but not sent to. */
+  giveBack(subject: string): void {
     const count = this.#subjects.get(subject);
-    if (count !== undefined) count.unshared -= recipients;
+    if (count !== undefined) count.unshared -= 1;
   }
 
   mayUse(source: Source): boolean {
@@ -69,7 +69,7 @@ export class WarmUps implements SourceLimits {
   }
 
   unused(source: Source): void {
-    if (this.#plans.has(source.address ?? '')) this.giveBack(subjectOf(source), 1);
+    if (this.#plans.has(source.address ?? '')) this.giveBack(subjectOf(source));
   }
 
   async start(): Promise<void> {
