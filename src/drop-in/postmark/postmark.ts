@@ -23,10 +23,9 @@ import {
 } from '../../outcomes/webhook/postmark-webhook.ts';
 import { factsOf, type WebhookEvent } from '../../outcomes/webhook/webhook-format.ts';
 import { member } from '../../sending/submission/read-body-json.ts';
-import type { DropInAnswer, DropInError, DropInRequest, ErrorTable } from '../provider/drop-in.ts';
-import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
-import { DropInRefusal } from '../provider/drop-in-request.ts';
-import { describeError } from '../provider/drop-in-routes.ts';
+import { type DropInRequest, defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
+import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
+import { DropInRefusal, describeError } from '../provider/drop-in-errors.ts';
 import {
   namesOf,
   type ProviderMessage,
@@ -35,13 +34,15 @@ import {
   toMessage,
 } from '../provider/mail.ts';
 import {
+  AnyObject,
   attributesNote,
   headersNote,
   invalidMember,
-  MemberTable,
   only,
-  plain,
   readNumber,
+  Short,
+  shape,
+  tablesWith,
 } from '../provider/members.ts';
 import type { Place } from '../provider/place.ts';
 import { readMailbox, splitMailboxes } from '../provider/read-mailboxes.ts';
@@ -58,43 +59,62 @@ import { parseSuppressedAddress } from '../provider/suppressed-addresses.ts';
 const onlyStream = 'can only be outbound: Signalpost has one stream';
 const trackingOptions = ['None', 'HtmlOnly', 'HtmlAndText'];
 
-const fileTable = new MemberTable(
-  {
-    Name: 'text as filename',
-    Content: 'text',
-    ContentType: 'text: is derived from the extension of `Name` if it is absent',
-    ContentID: 'id as contentId: may begin with `cid:`; makes it an inline part',
-    ContentLength: 'integer: isn’t needed: the length of `Content` counts',
-    Disposition: 'refused: isn’t supported; an attachment with ContentID is inline, others aren’t',
-  },
-  { id: { schema: Type.String(), read: (id: string) => id.replace(/^cid:/i, '') || undefined } },
-);
-const headerTable = new MemberTable({ Name: 'text', Value: 'text' });
+const dayMs = 24 * 60 * 60 * 1_000;
+/** From 1970 on, where IDs begin. */
+const yearPattern = /^(?:19[7-9]|[2-9]\d\d)\d-/;
+const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
-const emailShapes = {
+function readTime(text: string, { field }: Place): Date {
+  const isZoned = dayPattern.test(text) || /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
+  const time = yearPattern.test(text) ? parseTimestamp(isZoned ? text : `${text}Z`) : undefined;
+  if (time !== undefined) return time;
+  throw invalidMember(field, 'must be a time such as 2026-01-31 or 2026-01-31T12:00:00');
+}
+
+const shapes = {
   /** Mailboxes in one text; far longer than 150 of them. */
-  mailboxes: {
-    schema: Type.String({ maxLength: 50_000 }),
-    read: (text: string, place: Place) =>
-      splitMailboxes(text, place).map((one) => readMailbox(one, place)),
-  },
+  mailboxes: shape(Type.String({ maxLength: 50_000 }), (text, place) =>
+    splitMailboxes(text, place).map((one) => readMailbox(one, place)),
+  ),
   /** Programs send empty texts for absent ones. */
-  filled: { schema: Type.String(), read: (text: string) => text || undefined },
-  headers: headerTable.asPairs(),
-  files: fileTable.asList(100, 'filename', 'content'),
-  tracking: {
-    schema: Type.String({ maxLength: 200 }),
-    read(option: string, place: Place): boolean {
-      if (!trackingOptions.includes(option))
-        place.refuse(`must be one of ${trackingOptions.join(', ')}`);
-      return option !== 'None';
-    },
-  },
-  stream: only('outbound', Type.String({ maxLength: 200 })),
-  number: { schema: Type.Integer(), read: String },
-  model: { schema: Type.Unsafe({ type: 'object' }), read: toFieldValues },
+  filled: shape(Type.String(), (text) => text || undefined),
+  contentId: shape(Type.String(), (id) => id.replace(/^cid:/i, '') || undefined),
+  tracking: shape(Short, (option, place) => {
+    if (!trackingOptions.includes(option))
+      place.refuse(`must be one of ${trackingOptions.join(', ')}`);
+    return option !== 'None';
+  }),
+  stream: only('outbound', Short),
+  number: shape(Type.Integer(), String),
+  model: shape(AnyObject, toFieldValues),
   inlined: only(true, Type.Boolean()),
+  count: shape(Short, (text) => readNumber(['count', text], [1, 500], 100)),
+  offset: shape(Short, (text) => readNumber(['offset', text], [0, 999_999], 0)),
+  time: shape(Short, readTime),
+  end: shape(Short, (text, place) => {
+    const time = readTime(text, place);
+    return dayPattern.test(text) ? new Date(time.getTime() + dayMs) : time;
+  }),
+  type: shape(Type.Enum(['All', 'Standard'])),
+  reason: shape(Type.Enum(['HardBounce', 'SpamComplaint', 'ManualSuppression'])),
+  origin: shape(Type.Enum(['Recipient', 'Customer', 'Admin'])),
 };
+const table = tablesWith(shapes);
+
+const fileTable = table({
+  Name: 'text as filename',
+  Content: 'text',
+  ContentType: 'text: is derived from the extension of `Name` if it is absent',
+  ContentID: 'contentId as contentId: may begin with `cid:`; makes it an inline part',
+  ContentLength: 'integer: isn’t needed: the length of `Content` counts',
+  Disposition: 'refused: isn’t supported; an attachment with ContentID is inline, others aren’t',
+});
+const headerTable = table({ Name: 'text', Value: 'text' });
+const emails = tablesWith({
+  ...shapes,
+  headers: headerTable.asPairs(),
+  files: fileTable.asList({ required: ['filename', 'content'] }),
+});
 
 /** What emails with a content and those from a template share. */
 const sharedMembers = {
@@ -113,25 +133,24 @@ const sharedMembers = {
   MessageStream: `stream: ${onlyStream}`,
 } as const;
 
-const contentTable = new MemberTable(
-  { ...sharedMembers, Subject: 'text', HtmlBody: 'filled as html', TextBody: 'filled as text' },
-  emailShapes,
-);
-const templatedTable = new MemberTable(
-  {
-    ...sharedMembers,
-    From: 'mailbox: is the sender of the template if it is absent',
-    To: 'mailboxes: is one address; send an email to each',
-    TemplateId:
-      'number: is the ID of a published template of the account; `signalpost import` makes it the alias, or Postmark’s ID',
-    TemplateAlias:
-      'short as alias: is the ID of a published template of the account, as `signalpost import` writes it',
-    TemplateModel:
-      'model as values: becomes values of its fields: numbers and `true` as text, null and `false` as an empty text',
-    InlineCss: 'inlined: can only be true: the CSS of a template is inlined when it is published',
-  },
-  emailShapes,
-);
+const contentTable = emails({
+  ...sharedMembers,
+  Subject: 'text',
+  HtmlBody: 'filled as html',
+  TextBody: 'filled as text',
+});
+const templatedTable = emails({
+  ...sharedMembers,
+  From: 'mailbox: is the sender of the template if it is absent',
+  To: 'mailboxes: is one address; send an email to each',
+  TemplateId:
+    'number: is the ID of a published template of the account; `signalpost import` makes it the alias, or Postmark’s ID',
+  TemplateAlias:
+    'short as alias: is the ID of a published template of the account, as `signalpost import` writes it',
+  TemplateModel:
+    'model as values: becomes values of its fields: numbers and `true` as text, null and `false` as an empty text',
+  InlineCss: 'inlined: can only be true: the CSS of a template is inlined when it is published',
+});
 
 const emailMembers = {
   '': contentTable,
@@ -206,8 +225,7 @@ function throwInactive(error: unknown): never {
 
 /** Each email has a result of its own. @param start of the body, if it isn't a list */
 const sendBatch =
-  (read: ReadEmail, start?: readonly [RegExp, string]) =>
-  (request: DropInRequest): Promise<DropInAnswer> =>
+  (read: ReadEmail, start?: readonly [RegExp, string]) => (request: DropInRequest) =>
     request.sending.useBatch(
       maxBatchEmails,
       async (emails) => {
@@ -221,36 +239,6 @@ const sendBatch =
       },
       start,
     );
-
-const dayMs = 24 * 60 * 60 * 1_000;
-/** From 1970 on, where IDs begin. */
-const yearPattern = /^(?:19[7-9]|[2-9]\d\d)\d-/;
-const dayPattern = /^\d{4}-\d\d-\d\d$/;
-
-function readTime(text: string, { field }: Place): Date {
-  const isZoned = dayPattern.test(text) || /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
-  const time = yearPattern.test(text) ? parseTimestamp(isZoned ? text : `${text}Z`) : undefined;
-  if (time !== undefined) return time;
-  throw invalidMember(field, 'must be a time such as 2026-01-31 or 2026-01-31T12:00:00');
-}
-
-function readEnd(text: string, place: Place): Date {
-  const time = readTime(text, place);
-  return dayPattern.test(text) ? new Date(time.getTime() + dayMs) : time;
-}
-
-const Short = Type.String({ maxLength: 200 });
-
-const queryShapes = {
-  count: { schema: Short, read: (text: string) => readNumber(['count', text], [1, 500], 100) },
-  offset: { schema: Short, read: (text: string) => readNumber(['offset', text], [0, 999_999], 0) },
-  time: { schema: Short, read: readTime },
-  end: { schema: Short, read: readEnd },
-  stream: emailShapes.stream,
-  type: plain(Type.Enum(['All', 'Standard'])),
-  reason: plain(Type.Enum(['HardBounce', 'SpamComplaint', 'ManualSuppression'])),
-  origin: plain(Type.Enum(['Recipient', 'Customer', 'Admin'])),
-};
 
 const pages = {
   count: 'count: is at most 500, and 100 by default',
@@ -266,53 +254,40 @@ const noFilter = 'refused: isn’t supported; all bounces are listed';
 const wholeList = 'short: isn’t needed: the whole list is returned';
 
 /** Parameters of queries, whose case Postmark ignores. */
-const templateQuery = new MemberTable(
-  {
-    ...pages,
-    templatetype: 'type: can’t be `Layout`',
-    layouttemplate: 'refused: isn’t supported, because Signalpost has no layouts',
-  },
-  queryShapes,
-);
-const messageQuery = new MemberTable(
-  {
-    ...pages,
-    ...times,
-    messagestream,
-    recipient: 'address as address: is a whole address of To or Cc',
-    tag: 'text',
-    fromemail: noSearch,
-    subject: noSearch,
-    status: noSearch,
-  },
-  queryShapes,
-);
-const bounceQuery = new MemberTable(
-  {
-    ...pages,
-    ...times,
-    messagestream,
-    emailfilter: 'address as address: is a whole address',
-    tag: 'text',
-    messageid: 'short',
-    type: noFilter,
-    inactive: noFilter,
-  },
-  queryShapes,
-);
-const statsQuery = new MemberTable({ ...times, messagestream, tag: 'text' }, queryShapes);
-const dumpQuery = new MemberTable(
-  {
-    count: wholeList,
-    offset: wholeList,
-    ...times,
-    suppressionreason:
-      'reason as reason: counts addresses that unsubscribed as `ManualSuppression`',
-    origin: 'origin: is `Customer` for manual entries',
-    emailaddress: 'address as address',
-  },
-  queryShapes,
-);
+const templateQuery = table({
+  ...pages,
+  templatetype: 'type: can’t be `Layout`',
+  layouttemplate: 'refused: isn’t supported, because Signalpost has no layouts',
+});
+const messageQuery = table({
+  ...pages,
+  ...times,
+  messagestream,
+  recipient: 'address as address: is a whole address of To or Cc',
+  tag: 'text',
+  fromemail: noSearch,
+  subject: noSearch,
+  status: noSearch,
+});
+const bounceQuery = table({
+  ...pages,
+  ...times,
+  messagestream,
+  emailfilter: 'address as address: is a whole address',
+  tag: 'text',
+  messageid: 'short',
+  type: noFilter,
+  inactive: noFilter,
+});
+const statsQuery = table({ ...times, messagestream, tag: 'text' });
+const dumpQuery = table({
+  count: wholeList,
+  offset: wholeList,
+  ...times,
+  suppressionreason: 'reason as reason: counts addresses that unsubscribed as `ManualSuppression`',
+  origin: 'origin: is `Customer` for manual entries',
+  emailaddress: 'address as address',
+});
 
 /** The parameters of a query by their names in lower case. */
 function parametersOf({ query }: DropInRequest): object {
@@ -335,7 +310,7 @@ function pageOf({ count = 100, offset = 0 }: Partial<FoundRange>): FoundRange {
   return { count, offset, limit: offset + count + 1 };
 }
 
-async function listTemplates(request: DropInRequest): Promise<DropInAnswer> {
+async function listTemplates(request: DropInRequest) {
   const { count, offset, limit } = pageOf(templateQuery.read(parametersOf(request)));
   const all = await readTemplateFacts(request.kysely, request.accountId, { limit });
   const Templates = all
@@ -349,7 +324,7 @@ function viewTemplate(id: string, Name: string, Active: boolean) {
   return { Active, TemplateId, Name, Alias: id, TemplateType: 'Standard', LayoutTemplate: null };
 }
 
-async function getTemplate({ sending, params }: DropInRequest): Promise<DropInAnswer> {
+async function getTemplate({ sending, params }: DropInRequest) {
   const { facts, published } = (await sending.readTemplate(params.idOrAlias)) ?? {};
   if (facts === undefined || published === undefined)
     throw unknownId('TemplateId', 'is not the ID or alias of a published template');
@@ -379,22 +354,22 @@ async function findSent(
 ): Promise<{ readonly total: number; readonly rows: readonly SentRow[] }> {
   const ids = new Set<MessageId>();
   const deadline = performance.now() + maxSearchMs;
-  for (let before: MessageId | undefined, isLast = false; ids.size < end && !isLast; ) {
+  let before: MessageId | undefined;
+  do {
     if (performance.now() > deadline)
       throw invalidMember('fromdate', 'must be later, to search less');
-    const limit = Math.min(maxFound, end - ids.size);
-    const { found, next } = await findMessages(kysely, accountId, { ...filter, before, limit });
     const earlier = ids.size;
+    const limit = Math.min(maxFound, end - earlier);
+    const { found, next } = await findMessages(kysely, accountId, { ...filter, before, limit });
     for (const { messageId } of found) ids.add(messageId);
-    before = next ?? found.at(-1)?.messageId;
-    isLast = next === undefined && ids.size - earlier < limit;
-  }
+    before = next ?? (ids.size - earlier < limit ? undefined : found.at(-1)?.messageId);
+  } while (before !== undefined && ids.size < end);
   const shown = [...ids].slice(offset, offset + count);
   const rows = shown.length === 0 ? [] : await readSent(kysely, accountId, shown);
   return { total: ids.size, rows };
 }
 
-async function listMessages(request: DropInRequest): Promise<DropInAnswer> {
+async function listMessages(request: DropInRequest) {
   const { count, offset, ...filter } = messageQuery.read(parametersOf(request));
   const { total, rows } = await findSent(request, filter, pageOf({ count, offset }));
   const messages = await request.sent.describe(rows);
@@ -436,7 +411,7 @@ function viewMailbox(text: string) {
     : { Email: text.slice(start + 2, -1), Name: text.slice(0, start) };
 }
 
-async function getMessage({ sent, params }: DropInRequest): Promise<DropInAnswer> {
+async function getMessage({ sent, params }: DropInRequest) {
   const message = await sent.read(params.id);
   const { html: HtmlBody, text: TextBody, files: Attachments } = message;
   const MessageEvents = message.events.flatMap((event) => viewEvent(event, message));
@@ -471,7 +446,7 @@ function viewEvent(
   return [{ Recipient, Type, ReceivedAt: at.toISOString(), Details }];
 }
 
-async function listBounces(request: DropInRequest): Promise<DropInAnswer> {
+async function listBounces(request: DropInRequest) {
   const { count, offset, messageid, ...given } = bounceQuery.read(parametersOf(request));
   const messageId = messageid === undefined ? undefined : parseMessageId(messageid);
   if (messageid !== undefined && messageId === undefined)
@@ -515,7 +490,7 @@ function viewBounce({ detail, ...event }: SentEvent, { content, ...message }: Se
   };
 }
 
-async function getBounce(request: DropInRequest): Promise<DropInAnswer> {
+async function getBounce(request: DropInRequest) {
   const { kysely, accountId, params } = request;
   const id = /^[1-9]\d{0,15}$/.test(params.id ?? '') ? Number(params.id) : 0;
   const from = new Date(timeOfBounce(id));
@@ -527,7 +502,7 @@ async function getBounce(request: DropInRequest): Promise<DropInAnswer> {
   throw unknownId('BounceID', 'is not the ID of a bounce');
 }
 
-async function getOverview(request: DropInRequest): Promise<DropInAnswer> {
+async function getOverview(request: DropInRequest) {
   const { kysely, accountId, now } = request;
   const given = statsQuery.read(parametersOf(request));
   const { from = new Date(0), until = new Date(now + dayMs), tag } = given;
@@ -556,11 +531,10 @@ async function getOverview(request: DropInRequest): Promise<DropInAnswer> {
 const maxAddresses = 50;
 const maxDump = 10_000;
 
-const entryTable = new MemberTable({ EmailAddress: 'address' });
-const listTable = new MemberTable(
-  { Suppressions: 'entries' },
-  { entries: entryTable.asList(maxAddresses) },
-);
+const entryTable = table({ EmailAddress: 'address' });
+const listTable = tablesWith({ entries: entryTable.asList({ maxItems: maxAddresses }) })({
+  Suppressions: 'entries',
+});
 
 /** @throws Fault VALIDATION_FAILED */
 function checkStream({ params }: DropInRequest): void {
@@ -574,7 +548,7 @@ const reasons: Readonly<Record<SuppressionReason, readonly [reason: string, orig
   manual: ['ManualSuppression', 'Customer'],
 };
 
-async function dump(request: DropInRequest): Promise<DropInAnswer> {
+async function dump(request: DropInRequest) {
   checkStream(request);
   const { kysely, accountId, suppressed } = request;
   const { from, until, reason, origin, address } = dumpQuery.read(parametersOf(request));
@@ -606,7 +580,7 @@ async function changeEach(
   request: DropInRequest,
   Status: 'Suppressed' | 'Deleted',
   change: (address: ComparableAddress) => Promise<unknown>,
-): Promise<DropInAnswer> {
+) {
   checkStream(request);
   const { suppressions } = listTable.read(request.sending.readJson().value);
   if (suppressions === undefined) throw invalidMember('Suppressions', 'is required');
@@ -622,11 +596,11 @@ async function changeEach(
   return ok({ Suppressions: results });
 }
 
-function suppressEach(request: DropInRequest): Promise<DropInAnswer> {
+function suppressEach(request: DropInRequest) {
   return changeEach(request, 'Suppressed', (address) => request.suppressed.add(address, 'manual'));
 }
 
-function allowEach(request: DropInRequest): Promise<DropInAnswer> {
+function allowEach(request: DropInRequest) {
   const { suppressed } = request;
   return changeEach(request, 'Deleted', async (address) => {
     if ((await suppressed.read(address, 'complaint')).length > 0)
@@ -652,7 +626,7 @@ const errorCodes: ErrorTable<readonly [status: number, code: number]> = {
   INTERNAL_ERROR: [500, 500],
 };
 
-function describePostmarkError({ kind, message, details }: DropInError): DropInAnswer {
+function describePostmarkError({ kind, message, details }: DropInError) {
   const [status, code] = errorCodes[kind] ?? [422, 300];
   const [first] = details;
   const isUnreadable = kind === 'VALIDATION_FAILED' && first?.field === '';

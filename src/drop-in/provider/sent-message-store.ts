@@ -15,18 +15,11 @@ export interface SentRow extends StoredMessage {
   readonly id: MessageId;
 }
 
-/** Where a page of messages is: those before a message, newest first, or those right after one. */
-interface SentPage {
-  readonly before: MessageId | undefined;
-  readonly after: MessageId | undefined;
-  readonly limit: number;
-}
-
-/** Messages of an account, newest first. */
+/** Messages of an account, newest first: those before a message, or those right after one. */
 export async function readSentPage(
   kysely: Kysely,
   accountId: AccountId,
-  { before, after, limit }: SentPage,
+  { before, after, limit }: { before?: MessageId; after?: MessageId; limit: number },
 ): Promise<SentRow[]> {
   const read = (range: RawBuilder<unknown>, max: number, order = sql`desc`) =>
     allRows<SentRow>(kysely)`

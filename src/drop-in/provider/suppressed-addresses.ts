@@ -13,7 +13,8 @@ import {
   readSuppressions,
   removeSuppression,
 } from '../../content/suppression/suppression-store.ts';
-import { DropInRefusal, type RequestFacts } from './drop-in-request.ts';
+import { DropInRefusal } from './drop-in-errors.ts';
+import type { RequestFacts } from './drop-in-request.ts';
 import { invalidMember } from './members.ts';
 
 /** @throws Fault VALIDATION_FAILED that names the member */

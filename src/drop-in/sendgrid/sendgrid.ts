@@ -5,11 +5,17 @@ import { Fault } from '../../base/values/errors.ts';
 import type { Suppression, SuppressionReason } from '../../content/suppression/suppression.ts';
 import { readSuppressionRange } from '../../content/suppression/suppression-store.ts';
 import { kibibyte } from '../../host/http/limits/route-limits.ts';
-import type { DropInAnswer, DropInError, DropInRequest, ErrorTable } from '../provider/drop-in.ts';
-import { type CallTable, defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
-import { DropInRefusal } from '../provider/drop-in-request.ts';
-import { describeError, toSentence } from '../provider/drop-in-routes.ts';
-import { invalidMember, MemberTable, plain, readNumber } from '../provider/members.ts';
+import {
+  type CallTable,
+  type DropInAnswer,
+  type DropInRequest,
+  defineDropIn,
+  ok,
+  withAttachments,
+} from '../provider/drop-in.ts';
+import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
+import { DropInRefusal, describeError, toSentence } from '../provider/drop-in-errors.ts';
+import { Address, invalidMember, readNumber, shape, tablesWith } from '../provider/members.ts';
 import { attachmentsIn } from '../provider/sending.ts';
 import { parseSuppressedAddress } from '../provider/suppressed-addresses.ts';
 import { mailNames, mailSendMembers, readMailSend } from './sendgrid-mails.ts';
@@ -49,10 +55,13 @@ const lists: readonly SuppressionList[] = [
 
 const globalPath = '/v3/asm/suppressions/global';
 const maxAdded = 100;
-const addedTable = new MemberTable(
-  { recipient_emails: 'emails' },
-  { emails: plain(Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: maxAdded })) },
-);
+const table = tablesWith({ emails: shape(Type.Array(Address, { maxItems: maxAdded })) });
+const addedTable = table({ recipient_emails: 'emails' });
+const cancelTable = table({
+  batch_id: 'text',
+  status:
+    'text: is `cancel`, which can’t be undone; `pause` is refused, because Signalpost pauses no batches',
+});
 
 function callsOf(list: SuppressionList): CallTable {
   const { name, reason, what, more } = list;
@@ -114,12 +123,6 @@ async function addGlobal({ sending, suppressed }: DropInRequest): Promise<DropIn
   for (const address of new Set(addresses)) await suppressed.add(address, 'unsubscribe');
   return ok({ recipient_emails: addresses }, 201);
 }
-
-const cancelTable = new MemberTable({
-  batch_id: 'text',
-  status:
-    'text: is `cancel`, which can’t be undone; `pause` is refused, because Signalpost pauses no batches',
-});
 
 /** Some SDKs send no body, other clients send `{}`. */
 const smallBody = { bodyBytes: 4 * kibibyte };
@@ -184,12 +187,14 @@ async function sendMail(request: DropInRequest): Promise<DropInAnswer> {
   const { isSandboxed, messages } = readMailSend(json, (id) => isBatchOf(request, id));
   const isShared = messages.length > 1;
   const send = async (): Promise<DropInAnswer> => {
-    if (isShared || isSandboxed) await sending.checkEach(messages, nameFault);
+    if (isShared || isSandboxed) await sending.checkEach(messages, mailNames);
     if (isSandboxed) return { status: 200, body: undefined };
     // A repetition is found by the bytes, which decoding its attachments overwrites.
     const hasKey = headers['idempotency-key'] !== undefined;
     const digest = isShared && hasKey ? Buffer.from(hash('sha256', body)) : body;
-    const { sent, failed } = await sending.sendEach(messages, () => digest, nameFault);
+    const { sent, failed } = await sending.sendEach(messages, () => digest, mailNames);
+    const [first] = sent;
+    if (first === undefined) throw failed[0]?.fault;
     const serious = failed.find(({ fault }) => fault.code !== 'RECIPIENT_SUPPRESSED');
     if (serious !== undefined) {
       const { fault, index } = serious;
@@ -200,17 +205,9 @@ async function sendMail(request: DropInRequest): Promise<DropInAnswer> {
     // SendGrid drops suppressed recipients too; here the answer names them.
     const errors = failed.flatMap(({ fault }) => toErrors(describeError(fault)));
     const answer = errors.length === 0 ? undefined : { errors };
-    return { status: 202, body: answer, headers: ['x-message-id', sent[0]?.messageId ?? ''] };
+    return { status: 202, body: answer, headers: ['x-message-id', first.messageId] };
   };
   return isShared ? sending.useSlot(send) : send();
-}
-
-/** Names the members of this personalization in errors. */
-function nameFault(fault: Fault, index: number): Fault {
-  if (fault.details.length === 0) return fault;
-  const { code, retryAfter, challenge } = fault;
-  const { details } = describeError(fault, mailNames(index));
-  return new Fault(code, { details, retryAfter, challenge, cause: fault });
 }
 
 const batchPattern = /^(\d+)-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;

@@ -6,6 +6,7 @@ import { answerFaultDirectly, toFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import type { Exchange } from '../../host/http/exchange.ts';
 import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
+import type { RawBody } from '../../host/http/read-body.ts';
 import { type AdmissionDependencies, admitCaller, admitWriter } from './admit-caller.ts';
 import { attachmentLimitOf } from './check-attachments.ts';
 import type { Receipt } from './commit-message.ts';
@@ -119,13 +120,22 @@ async function readRequest(
   const { headers } = request;
   const limit = attachmentLimitOf(account, attachmentSettings);
   const maxBytes = limit === 0 ? undefined : sendBodyBytes + limit;
-  const body = await exchange.readBody(account.id, maxBytes);
   return {
     contentType: headers['content-type'],
     idempotencyKey: keyOf(request),
-    body: isPlain(headers['content-encoding']) ? body : encodedBody,
+    body: await readPlainBody(exchange, account.id, maxBytes),
     span: exchange.span,
   };
+}
+
+/** The body of an admitted caller, which can't be compressed. @param maxBytes if it may be larger than the route's limit */
+export async function readPlainBody(
+  exchange: Exchange,
+  account: string,
+  maxBytes: number | undefined,
+): Promise<RawBody> {
+  const body = await exchange.readBody(account, maxBytes);
+  return isPlain(exchange.request.headers['content-encoding']) ? body : encodedBody;
 }
 
 export const encodedBody = {
