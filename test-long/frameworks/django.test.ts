@@ -10,7 +10,7 @@ import { openFrameworkShop, writeFiles } from '../support/framework-shop.ts';
 /** The settings and the function of docs/frameworks/django.md, in a project of Debian's Django. */
 const run = promisify(execFile);
 const folder = temporaryFolder();
-const { shop, env, ca, mailTo, suppress } = await openFrameworkShop();
+const { env, ca, mailTo, countTo, suppress } = await openFrameworkShop();
 await writeFiles('docs/frameworks/django.md', folder);
 await writeFile(
   join(folder, 'project.py'),
@@ -96,10 +96,7 @@ test('a message of Django arrives with both parts, once although it is sent twic
   assert.deepEqual(mail.headers.from, ['Demo Shop <orders@shop.test>']);
   assert.equal(mail.text?.trim(), 'Thank you, Ada.');
   assert.equal(mail.html?.trim(), '<p>Thank you, <b>Ada</b>.</p>');
-  const { rows } = await shop.database.pool.query(
-    `select 1 from message where content ->> 'to' = 'ada@people.test'`,
-  );
-  assert.equal(rows.length, 1);
+  assert.equal(await countTo('ada@people.test'), 1);
 });
 
 test('a password reset of Django is sent with the same settings', async () => {

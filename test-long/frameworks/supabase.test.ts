@@ -17,8 +17,10 @@ import { pressLink } from '../support/visitor.ts';
 /** The function of docs/frameworks/supabase.md under Deno, and requests with the members that Supabase documents. */
 const page = 'docs/frameworks/supabase.md';
 const folderOf = await installTools();
-// biome-ignore lint/suspicious/noExplicitAny: the root doesn't have the types of this package
-const { Webhook } = (await import(join(folderOf('standardwebhooks'), 'dist/index.js'))) as any;
+// The root doesn't have the types of this package.
+const { Webhook } = (await import(join(folderOf('standardwebhooks'), 'dist/index.js'))) as {
+  readonly Webhook: new (secret: string) => { sign(id: string, at: Date, body: string): string };
+};
 const app = await createClientApp();
 const { shop, env, mailTo, countTo, suppress } = await openFrameworkShop();
 await publishTemplates(shop, page, ['email_change', 'password_changed_notification']);

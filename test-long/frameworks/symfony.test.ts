@@ -11,7 +11,7 @@ import { openFrameworkShop, writeFiles } from '../support/framework-shop.ts';
 /** The configuration and the class of docs/frameworks/symfony.md, in a kernel of Debian's Symfony. */
 const run = promisify(execFile);
 const folder = temporaryFolder();
-const { shop, env, ca, mailTo, suppress } = await openFrameworkShop();
+const { shop, env, ca, mailTo, countTo, suppress } = await openFrameworkShop();
 await writeFiles('docs/frameworks/symfony.md', folder);
 await writeFile(
   join(folder, 'main.php'),
@@ -87,10 +87,7 @@ test('a message of Symfony Mailer arrives with both parts, once although it is s
   assert.deepEqual(mail.headers.from, ['Demo Shop <orders@shop.test>']);
   assert.equal(mail.text?.trim(), 'Thank you, Ada.');
   assert.equal(mail.html?.trim(), '<p>Thank you, <b>Ada</b>.</p>');
-  const { rows } = await shop.database.pool.query(
-    `select 1 from message where content ->> 'to' = 'ada@people.test'`,
-  );
-  assert.equal(rows.length, 1);
+  assert.equal(await countTo('ada@people.test'), 1);
 });
 
 test('a refusal is an exception with the reply of the service', async () => {

@@ -398,6 +398,7 @@ test('a slow reader gets everything once it reads on, and a thousand connections
   slow.response?.pause();
   const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
   const statuses: number[] = [];
+  const failures: string[] = [];
   const requests = Array.from({ length: 1_000 }, () => {
     const request = get(
       `${address}?after=latest`,
@@ -408,9 +409,10 @@ test('a slow reader gets everything once it reads on, and a thousand connections
         response.on('error', () => undefined).resume();
       },
     );
-    return request.on('error', () => undefined);
+    return request.on('error', (error) => failures.push(error.message));
   });
-  await waitFor('all answers', () => statuses.length === 1_000, 90_000);
+  await waitFor('all answers', () => statuses.length + failures.length === 1_000, 90_000);
+  assert.deepEqual(failures, []);
   const opened = statuses.filter((status) => status === 200).length;
   // An account that is alone can have all but a reserve.
   const most = policies.streams.total - policies.streams.reserve;

@@ -66,6 +66,15 @@ test('the image, and the unit that has little memory, set the variables of the l
   }
 });
 
+test('the build of the image gets every folder and file that the package is made of', () => {
+  const allowed = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
+  const built = 'dist';
+  for (const name of packageJson.files.filter((name) => name !== built && !name.startsWith('!'))) {
+    const pattern = name.endsWith('.md') ? '!*.md' : `!${name.split('/')[0]}`;
+    assert.ok(allowed.includes(pattern), name);
+  }
+});
+
 test('the page about startup failures names the Node that the launcher requires', () => {
   const page = readFileSync(join(root, 'docs/operate/troubleshoot.md'), 'utf8');
   assert.ok(page.includes(`| Node ${runtime.oldestNode} or later is required |`));

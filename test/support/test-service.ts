@@ -6,6 +6,7 @@ import { openTracing } from '../../src/base/telemetry/open-tracing.ts';
 import { type NodeRole, nodeRoles } from '../../src/base/threads/node-role.ts';
 import type { Clock } from '../../src/base/values/clock.ts';
 import { createLog } from '../../src/base/values/log.ts';
+import { listen } from '../../src/operating/command/listen.ts';
 import { type Config, readConfig } from '../../src/operating/config/config.ts';
 import { checkAnswers } from './check-answers.ts';
 import { serviceTokens } from './service-tokens.ts';
@@ -99,7 +100,7 @@ export async function startTestService(
   });
   checkAnswers(app.http.server);
   await app.start();
-  const url = await app.http.listen({ host: config.host, port: config.port });
+  const url = await listen(app.http, config);
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopping ??= app.stop().then(() => database.close());

@@ -58,26 +58,35 @@ function toFile(entity: MimeEntity): MailFile {
   };
 }
 
-/** Joins the lines of a flowed text (RFC 3676 section 4). */
+/** Joins the lines of a flowed text (RFC 3676 section 4). What stays as it is is copied at once: a text can be all lines. */
 function unflow(text: string, { params }: MimeEntity): string {
   if (params.get('format')?.[0]?.toLowerCase() !== 'flowed') return text;
   const dropsSpace = params.get('delsp')?.[0]?.toLowerCase() === 'yes';
-  const lines: string[] = [];
-  let open: { readonly depth: number; text: string } | undefined;
-  for (const line of text.split('\n')) {
-    const quote = /^>*/.exec(line)?.[0] ?? '';
-    const own = line.slice(quote.length).replace(/^ /, '');
-    const isFlowed = own.endsWith(' ') && own !== '-- ';
-    const kept = isFlowed && dropsSpace ? own.slice(0, -1) : own;
-    if (open !== undefined && open.depth === quote.length && own !== '-- ') open.text += kept;
+  let joined = '';
+  let copied = 0;
+  const replace = (start: number, end: number, by: string): void => {
+    joined += text.slice(copied, start) + by;
+    copied = end;
+  };
+  /** The quote depth of a line that goes on in the next one, and where its text ends. */
+  let open: { readonly depth: number; readonly end: number } | undefined;
+  for (let start = 0; start <= text.length; ) {
+    const found = text.indexOf('\n', start);
+    const end = found < 0 ? text.length : found;
+    let own = start;
+    while (own < end && text[own] === '>') own += 1;
+    const depth = own - start;
+    const stuffed = own < end && text[own] === ' ';
+    if (stuffed) own += 1;
+    const isSignature = end - own === 3 && text.startsWith('-- ', own);
+    if (open?.depth === depth && !isSignature) replace(open.end, own, '');
     else {
-      if (open !== undefined) lines.push(open.text);
-      open = { depth: quote.length, text: quote === '' ? kept : `${quote} ${kept}` };
+      if (open !== undefined && open.end < start - 1) replace(open.end, start - 1, '');
+      if (stuffed !== depth > 0) replace(start + depth, own, depth > 0 ? ' ' : '');
     }
-    if (isFlowed) continue;
-    lines.push(open.text);
-    open = undefined;
+    const isFlowed = end > own && text[end - 1] === ' ' && !isSignature;
+    open = isFlowed ? { depth, end: dropsSpace ? end - 1 : end } : undefined;
+    start = end + 1;
   }
-  if (open !== undefined) lines.push(open.text);
-  return lines.join('\n');
+  return joined + text.slice(copied, open?.end);
 }

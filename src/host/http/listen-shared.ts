@@ -6,13 +6,19 @@ import type { Http } from './create-http.ts';
 const listenerCount = 8;
 
 /**
+ * Connections that can wait until they are accepted, as many as Linux lets wait by default (`net.core.somaxconn`). What comes on
+ * top is dropped, and its client tries again after a second or more.
+ */
+export const listenBacklog = 4_096;
+
+/**
  * Listens on a port together with other processes of this machine; the kernel distributes the connections
  * (SO_REUSEPORT, socket(7)). A busy process accepts a burst of connections in a few turns of its event loop instead
  * of one per turn.
  * @throws if the platform doesn't support this, or the port or address is not available
  */
 export async function listenShared(http: Http, host: string, port: number): Promise<void> {
-  const address = { host, port, reusePort: true };
+  const address = { host, port, backlog: listenBacklog, reusePort: true };
   const extraServers = Array.from({ length: listenerCount - 1 }, () =>
     createServer({ noDelay: true }, (socket) => http.server.emit('connection', socket)),
   );

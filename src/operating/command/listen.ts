@@ -5,7 +5,7 @@ import type { App } from '../../app.ts';
 import { codeOf } from '../../base/database/sqlstate.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import type { Http } from '../../host/http/create-http.ts';
-import { canListenShared, listenShared } from '../../host/http/listen-shared.ts';
+import { canListenShared, listenBacklog, listenShared } from '../../host/http/listen-shared.ts';
 import type { Config } from '../config/config.ts';
 
 /** An address to listen on, and the settings that define it. */
@@ -89,7 +89,7 @@ export async function listen(
   try {
     if (socket !== undefined) await listenInherited(http, socket);
     else if (cluster.isWorker && canListenShared) await listenShared(http, host, port);
-    else await http.listen({ host, port });
+    else await http.listen({ host, port, backlog: listenBacklog });
   } catch (cause) {
     throw listenProblem(cause, { host, port, hostName: 'HOST', portName: 'PORT' });
   }

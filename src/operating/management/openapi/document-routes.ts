@@ -31,7 +31,7 @@ const viewerStyles = `
 }
 .dark-mode {${schemeOf(1)}
 }
-a[href*="//www.scalar.com"], .scalar-reference-intro-clients { display: none }
+a[href*="//www.scalar.com"], a[href*="//scalar.com"], .scalar-reference-intro-clients { display: none }
 #reference .section { padding-block: 40px }
 #reference .introduction-description { margin-top: 0 }
 #reference .introduction-description pre { position: relative }
