@@ -6,7 +6,7 @@ import { systemClock } from '../../base/values/clock.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { type AccountId, isPublicId } from '../../base/values/ids.ts';
 import { describeFailure } from '../../outbox/reader/describe-failure.ts';
-import { openTable } from '../../outbox/reader/open-table-store.ts';
+import { openTable } from '../../outbox/reader/open-table.ts';
 import { constraintChanges, outboxSchemaSql } from '../../outbox/source/outbox-schema-sql.ts';
 import {
   listSources,

@@ -17,7 +17,7 @@ import {
   type SourceState,
 } from '../source/outbox-source-store.ts';
 import { describeFailure } from './describe-failure.ts';
-import { type OpenTableDependencies, openTable } from './open-table-store.ts';
+import { type OpenTableDependencies, openTable } from './open-table.ts';
 import { maxIdLength, maxPageRows, type OutboxTable } from './outbox-table-store.ts';
 import { type ReadPageDependencies, readPage, throwFault } from './read-page.ts';
 import { ReplicationStream } from './replication-stream.ts';

@@ -74,6 +74,17 @@ export class OutboxTable {
   }
 
   /**
+   * Prepares a new connection.
+   * @throws TableProblem READ_ONLY if the server can't be written to
+   */
+  async start(host: string): Promise<void> {
+    for (const text of this.#dialect.start) await this.client.query(text);
+    const [row] = await this.client.query(this.#dialect.isStandby);
+    if (row?.standby === 't' || row?.standby === '1')
+      throw new TableProblem('READ_ONLY', `${host} is a standby`);
+  }
+
+  /**
    * Reads which columns the tables have.
    * @returns PostgreSQL: the table's publication, if it has one, and how it calls the table
    * @throws TableProblem TABLE_MISSING or COLUMN_MISSING

@@ -3,7 +3,6 @@ import { type GuardedClient, guardedAddress } from '../../base/network/guarded-d
 import { connectToMysql } from '../../base/network/guarded-mysql.ts';
 import { connectToPostgres } from '../../base/network/guarded-postgres.ts';
 import type { PublicNetworks } from '../../base/network/public-networks.ts';
-import { tableDialects } from '../source/dialect-sql.ts';
 import type { OutboxSource } from '../source/outbox-source-store.ts';
 import { parseSourceUrl } from '../source/source-url.ts';
 import { maxAnswerBytes, OutboxTable, TableProblem } from './outbox-table-store.ts';
@@ -26,7 +25,6 @@ export async function openTable(
 ) {
   const parsed = parseSourceUrl(source.url, networks);
   if ('reason' in parsed) throw new TableProblem('URL_NOT_ALLOWED', `the URL ${parsed.reason}`);
-  const { start, isStandby } = tableDialects[source.dialect];
   const connect = source.dialect === 'postgres' ? connectToPostgres : connectToMysql;
   const options = { applicationName: 'signalpost outbox', maxAnswerBytes, onNews };
   let failure: unknown;
@@ -35,12 +33,10 @@ export async function openTable(
     try {
       const address = await guardedAddress(server, networks, hostNames);
       client = await connect(server, address, options);
-      for (const text of start) await client.query(text);
-      const [row] = await client.query(isStandby);
-      if (row?.standby === 't' || row?.standby === '1')
-        throw new TableProblem('READ_ONLY', `${server.host} is a standby`);
+      const table = new OutboxTable(client, source);
+      await table.start(server.host);
       const replicate = () => connectToPostgres(server, address, { ...options, replication: true });
-      return { table: new OutboxTable(client, source), replicate };
+      return { table, replicate };
     } catch (error) {
       client?.close();
       failure = error;
