@@ -37,9 +37,10 @@ async function copyPackage(path, folder) {
     filter: (source) => basename(source) !== 'node_modules' && !isForDevelopment(basename(source)),
   });
   const own = await readJson(join(copy, 'package.json'));
-  const changed = Object.keys(overrides).filter((name) => own.dependencies?.[name]);
-  if (changed.length === 0) return;
-  for (const name of changed) own.dependencies[name] = packages[`node_modules/${name}`].version;
+  for (const name of Object.keys(overrides).filter((name) => own.dependencies?.[name]))
+    own.dependencies[name] = packages[`node_modules/${name}`].version;
+  // Types are for development, also where a package says that it needs them.
+  delete own.peerDependencies?.['@types/node'];
   await writeJson(join(copy, 'package.json'), own);
 }
 
