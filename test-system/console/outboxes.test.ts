@@ -12,7 +12,7 @@ await own.pool.query(
   outboxSchemaSql({ dialect: 'postgres', table: 'email_outbox', answers: null }),
 );
 await own.pool.query(
-  outboxSchemaSql({ dialect: 'postgres', table: 'second_outbox', answers: null }),
+  outboxSchemaSql({ dialect: 'postgres', table: 'outbox_second', answers: null }),
 );
 
 async function insert(template: string, to: string): Promise<string> {

@@ -25,7 +25,7 @@ async function openTable(name: string): Promise<string> {
   return name;
 }
 
-const table = await openTable('client_outbox');
+const table = await openTable('outbox_client');
 const queryOf = (client: pg.ClientBase | pg.Pool) => (sql: string, values: string[]) =>
   client.query(sql, values);
 
@@ -161,7 +161,7 @@ test('what the function returns is returned, and its error is thrown', async () 
   const message = { to: 'ada@people.test', data: { Name: 'Ada' } };
   assert.equal(await outbox.insert(async () => 7, 'note', message), 7);
   await assert.rejects(
-    outbox.insert(queryOf(app), 'note', message, { table: 'no such table' }),
-    /relation "no such table" does not exist/,
+    outbox.insert(queryOf(app), 'note', message, { table: 'outbox_missing' }),
+    /relation "outbox_missing" does not exist/,
   );
 });
