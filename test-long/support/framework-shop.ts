@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
@@ -30,23 +31,33 @@ export async function openFrameworkShop() {
     SMTP_USER: shop.shop.id,
     SMTP_PASSWORD: key,
   };
+  /** Waits for the mail to an address with a subject. */
+  const mailTo = (to: string, subject: string): Promise<CapturedMail> =>
+    waitFor(`a mail to ${to}`, async () => {
+      const mails = await readInbox(shop.service.url, `?to=${encodeURIComponent(to)}&wait=10`);
+      return mails.find((mail) => mail.subject === subject);
+    });
+  /** How many messages to an address were accepted. */
+  const countTo = async (address: string): Promise<number> => {
+    const { rows } = await shop.database.pool.query(
+      `select count(*)::int as count from message where content ->> 'to' = $1`,
+      [address],
+    );
+    return rows[0].count;
+  };
   return {
     shop,
     env,
     ca,
-    /** Waits for the mail to an address with a subject. */
-    mailTo: (to: string, subject: string): Promise<CapturedMail> =>
-      waitFor(`a mail to ${to}`, async () => {
-        const mails = await readInbox(shop.service.url, `?to=${encodeURIComponent(to)}&wait=10`);
-        return mails.find((mail) => mail.subject === subject);
-      }),
-    /** How many messages to an address were accepted. */
-    async countTo(address: string): Promise<number> {
-      const { rows } = await shop.database.pool.query(
-        `select count(*)::int as count from message where content ->> 'to' = $1`,
-        [address],
-      );
-      return rows[0].count;
+    mailTo,
+    countTo,
+    /** Waits for the receipt that the pages with SMTP send, with both parts and once. */
+    async requireReceipt(to: string): Promise<void> {
+      const mail = await mailTo(to, 'Your order A-1001');
+      assert.deepEqual(mail.headers.from, ['Demo Shop <orders@shop.test>']);
+      assert.equal(mail.text?.trim(), 'Thank you, Ada.');
+      assert.equal(mail.html?.trim(), '<p>Thank you, <b>Ada</b>.</p>');
+      assert.equal(await countTo(to), 1);
     },
     async suppress(address: string): Promise<void> {
       await shop.database.pool.query(
