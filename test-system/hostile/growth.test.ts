@@ -295,7 +295,7 @@ const small = 32 * 1_024;
 const large = 256 * 1_024;
 const maxGrowth = 12;
 const pageBytes = 4_096;
-/** For each byte of a text, more than any reader takes. */
+/** Bytes of new memory for each byte of a text that may count as growing with it. */
 const maxMemory = 16;
 /** Less says nothing about growth: a garbage collection counts. */
 const countedMs = 8;
