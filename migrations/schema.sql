@@ -744,11 +744,11 @@ create table outbox_source (
   created_at timestamp with time zone not null default now(),
   lease_owner uuid,
   lease_until timestamp with time zone,
-  read_at timestamp with time zone,
-  drained_at timestamp with time zone not null default now(),
-  failing_since timestamp with time zone,
-  failure text,
-  failure_detail text,
+  dialect text not null default 'postgres'::text,
+  answers_table text,
+  after_accept text not null default 'keep'::text,
+  state jsonb not null default '{}'::jsonb,
+  retry_ids text[],
   outbox_source_pkey PRIMARY KEY (account_id, id),
   outbox_source_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
 );

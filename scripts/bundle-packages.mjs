@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
@@ -29,17 +29,25 @@ const isBundled = (path) => {
 const isForDevelopment = (name) =>
   /\.(?:[cm]?tsx?|bare|map|md)$/.test(name) && !/^(?:copying|licen[cs]e|notice)/i.test(name);
 
+/** Folders of a package that its program doesn't read. */
+const developmentFolder = /^(?:tests?|__tests__|benchmarks?|examples?)$/;
+
 /** Copies a package without those below it. An override only counts here, so the copy requires what it was tested with. */
 async function copyPackage(path, folder) {
   const copy = join(folder, path);
-  await cp(join(root, path), copy, {
+  const original = join(root, path);
+  await cp(original, copy, {
     recursive: true,
-    filter: (source) => basename(source) !== 'node_modules' && !isForDevelopment(basename(source)),
+    filter: (source) =>
+      basename(source) !== 'node_modules' &&
+      !isForDevelopment(basename(source)) &&
+      !developmentFolder.test(relative(original, source)),
   });
   const own = await readJson(join(copy, 'package.json'));
-  const changed = Object.keys(overrides).filter((name) => own.dependencies?.[name]);
-  if (changed.length === 0) return;
-  for (const name of changed) own.dependencies[name] = packages[`node_modules/${name}`].version;
+  for (const name of Object.keys(overrides).filter((name) => own.dependencies?.[name]))
+    own.dependencies[name] = packages[`node_modules/${name}`].version;
+  // Types are for development, also where a package says that it needs them.
+  delete own.peerDependencies?.['@types/node'];
   await writeJson(join(copy, 'package.json'), own);
 }
 

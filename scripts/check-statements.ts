@@ -23,7 +23,8 @@ const temporary = statements.flatMap((text) =>
 // The test of the upgrade fills it, and migrations drop it.
 const droppedSchema = /\bgraphile_worker\./;
 /** Tables of accounts' own databases, which tests create; those of `test/outbox` run on that server, too. */
-const ofCustomer = /\b(?:from|join|into|update) "?(?:email_outbox|outbox_(?!source\b))/i;
+const ofCustomer =
+  /\b(?:from|join|into|update) (?:"[^"]+"\.)?"?(?:email_outbox|outbox(?!_source\b))/i;
 const ofOneSession = new RegExp(
   `\\bpg_temp\\b|\\btest_|\\b(from|join|into|update) (${['pg_temp', ...temporary].join('|')})\\b`,
   'i',

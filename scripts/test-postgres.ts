@@ -25,6 +25,16 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   }
   const binFolder = process.env.TEST_POSTGRES_BIN;
   if (binFolder !== undefined && binFolder !== '') return startProgramPostgres(binFolder);
+  return startEmbeddedPostgres();
+}
+
+/**
+ * An embedded PostgreSQL with an empty data folder, which `stop` removes.
+ * @param settings of postgresql.conf, beside those of all tests
+ */
+export async function startEmbeddedPostgres(
+  settings: readonly (readonly [name: string, value: string])[] = [],
+): Promise<TestPostgres> {
   const dataDir = await mkdtemp(join(memoryFolder(), 'signalpost-test-'));
   await chmod(dataDir, 0o711);
   const access = join(dataDir, 'pg_hba.conf');
@@ -41,6 +51,7 @@ export async function startTestPostgres(): Promise<TestPostgres> {
       ['max_connections', '200'],
       // A test's database is dropped before it needs vacuuming, and statistics that change under a test would change its plans.
       ['autovacuum', 'off'],
+      ...settings,
     ],
   });
   return {

@@ -120,6 +120,7 @@ const pages = [
     ...pageOf('/webhooks/$webhook', () => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
     validateSearch: readWebhookFilters,
   }),
+  page('/outboxes', () => import('./outbox/outboxes-page.tsx'), 'OutboxesPage'),
   page('/settings', () => import('./settings/settings-page.tsx'), 'SettingsPage'),
   page(
     '/settings/access',

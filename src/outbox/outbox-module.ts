@@ -31,6 +31,7 @@ export function createOutbox({ metrics, allowedNetworks, ...dependencies }: Outb
     count: (outcome, count) => rows.inc({ outcome }, count),
   });
   registerGauge(metrics, 'signalpost_outbox_lag_seconds', () => reader.lagSeconds);
+  registerGauge(metrics, 'signalpost_outbox_slot_bytes', () => reader.slotBytes);
   return {
     networks,
     start: () => reader.start(),

@@ -116,7 +116,7 @@ test('calls that don’t fit the published templates don’t compile', async () 
   const { out } = await signalpost(['--url', url]);
   await writeFile(join(app, 'signalpost-templates.d.ts'), out);
   const text = `
-import { Signalpost } from 'signalpost-client';
+import { outbox, Signalpost } from 'signalpost-client';
 import './signalpost-templates.d.ts';
 const signalpost = new Signalpost({ url: 'https://mail.example.com', key: 'sp_' });
 const to = 'ada@people.test';
@@ -140,6 +140,17 @@ await signalpost.send('receipt', { to, data: { ...data, Note: 1 } });
 await signalpost.send('hello', { to, data: { Name: 'Ada' } });
 // @ts-expect-error a template in one language
 await signalpost.send('receipt', { to, data, locale: 'fr' });
+const query = async (sql: string, values: string[]) => ({ sql, values });
+const { sql }: { sql: string } = await outbox.insert(query, 'receipt', { to, data });
+await outbox.insert(query, 'hello', { to, sendAt: new Date(), externalId: sql });
+// @ts-expect-error a template that isn't there
+await outbox.insert(query, 'recipt', { to, data });
+// @ts-expect-error a field without a value
+await outbox.insert(query, 'receipt', { to, data: { Items: [] } });
+// @ts-expect-error no values
+await outbox.insert(query, 'receipt', { to });
+// @ts-expect-error a row has no idempotency key
+await outbox.insert(query, 'hello', { to, idempotencyKey: 'one' });
 `;
   await writeFile(join(app, 'typed.ts'), text);
   assert.equal(await compile(['typed.ts'], '--module', 'nodenext'), '');

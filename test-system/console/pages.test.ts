@@ -31,6 +31,10 @@ const webhook = await owner.post(`${account}/webhooks`, {
   kinds: ['bounced'],
 });
 await owner.put(`${account}/domains/shop.test`, {});
+await owner.put(`${account}/outbox-sources/orders`, {
+  table: 'email_outbox',
+  url: 'postgres://signalpost:secret@db.shop.invalid/shop',
+});
 // Of the test send: the policy of the frame stops the image of a tracked mail, but the browser tells of its request.
 const mail = await waitFor('the mail to be captured', async () => {
   const { body } = await owner.get(`${account}/inbox/messages`);
@@ -57,6 +61,7 @@ const pages = [
   'integrations',
   'webhooks',
   `webhooks/${webhook.body.id}`,
+  'outboxes',
   'lists',
   'lists/l-1',
   'suppressions',

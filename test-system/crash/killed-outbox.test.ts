@@ -41,7 +41,7 @@ async function count(text: string): Promise<number> {
 const sentRows = () => count(`select count(*)::int as count from message`);
 
 test('each committed row is sent once and no rolled-back one, although readers are killed with -9', async () => {
-  await app.query(outboxSchemaSql(table));
+  await app.query(outboxSchemaSql({ dialect: 'postgres', table, answers: null }));
   const url = `postgres://${source.username}:${source.password || 'any'}@127.0.0.1:${new URL(gate.url).port}${source.pathname}?sslmode=disable`;
   const added = await runInProcess(
     ['outbox', 'add', shop.id, 'orders', '--table', table, '--rate', '200'],

@@ -36,6 +36,7 @@ const data = [
   'text',
   'toml',
   'yaml',
+  'prisma',
 ];
 const hasCurl = spawnSync('curl', ['--version']).error === undefined;
 

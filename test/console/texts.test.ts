@@ -8,6 +8,7 @@ import { domainsTexts } from '../../console/src/texts/en/domains.en.ts';
 import { editorTexts } from '../../console/src/texts/en/editor.en.ts';
 import { inboxTexts } from '../../console/src/texts/en/inbox.en.ts';
 import { integrationsTexts } from '../../console/src/texts/en/integrations.en.ts';
+import { outboxesTexts } from '../../console/src/texts/en/outboxes.en.ts';
 import { processesTexts } from '../../console/src/texts/en/processes.en.ts';
 import { repliesTexts } from '../../console/src/texts/en/replies.en.ts';
 import { settingsTexts } from '../../console/src/texts/en/settings.en.ts';
@@ -31,6 +32,7 @@ test('every text of a file is in the catalog, and no two files use the same name
     ...editorTexts,
     ...inboxTexts,
     ...integrationsTexts,
+    ...outboxesTexts,
     ...processesTexts,
     ...repliesTexts,
     ...settingsTexts,

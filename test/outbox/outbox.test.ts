@@ -11,7 +11,7 @@ import type { ManagementClient } from '../support/management-client.ts';
 import { runInProcess } from '../support/run-command.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { serviceTokens } from '../support/service-tokens.ts';
-import { saveShop } from '../support/shop.ts';
+import { publishShopTemplate, saveShop } from '../support/shop.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -48,7 +48,18 @@ function sourceUrl(port = new URL(gate.url).port): string {
   return `postgres://${username}:${password || 'any'}@127.0.0.1:${port}${pathname}?sslmode=disable`;
 }
 
+/** The settings of commands on this installation. */
+const commands = {
+  ...environment,
+  DATABASE_URL: databaseUrl,
+  SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
+};
+
 let tables = 0;
+
+function postgresTable(table: string): string {
+  return outboxSchemaSql({ dialect: 'postgres', table, answers: null });
+}
 
 type ListedSource = Readonly<Record<'failure' | 'failureDetail' | 'readAt', string | null>>;
 
@@ -74,17 +85,22 @@ class Outbox {
   readonly table: string;
   readonly id: string;
 
-  private constructor() {
+  private constructor(table: string | undefined) {
     tables += 1;
     this.id = `source-${tables}`;
-    this.table = `outbox_${tables}`;
+    this.table = table ?? `outbox_${tables}`;
   }
 
-  static async open(context: TestContext, sql = outboxSchemaSql): Promise<Outbox> {
-    const outbox = new Outbox();
+  static async open(
+    context: TestContext,
+    sql = postgresTable,
+    table?: string,
+    settings?: object,
+  ): Promise<Outbox> {
+    const outbox = new Outbox(table);
     context.after(() => owner.delete(outbox.where));
     await app.query(sql(outbox.table));
-    await outbox.save();
+    await outbox.save(settings);
     return outbox;
   }
 
@@ -442,7 +458,10 @@ test('ASVS 4.0.3 5.2.6: a source leads to no private network, and its URL names 
     'postgres://u@db.test/db',
     'postgres://u:p@/db',
     'postgres://u:p@%2Fvar%2Frun/db',
-    'postgres://u:p@db.test,other.test/db',
+    `postgres://u:p@${'db.test,'.repeat(8)}db.test/db`,
+    'postgres://u:p@db.test,127.0.0.1/db',
+    'mysql://u:p@127.0.0.1/db',
+    'mysql://u:p@203.1.1.1/db',
     'http://u:p@db.test/db',
   ]) {
     const refused = await put(url);
@@ -540,12 +559,91 @@ test('a server that answers without end, or not at all, fails alone', async (t) 
   assert.equal((await outbox.answer(await outbox.insert())).status, 'accepted');
 });
 
+test('a failed row is sent again once it is changed, or when someone asks for it', async (t) => {
+  const outbox = await Outbox.open(t);
+  const changed = await outbox.insert({ to_address: 'nobody' });
+  const asked = await outbox.insert({ template: 'later' });
+  const other = await outbox.insert({ template: 'never' });
+  for (const id of [changed, asked, other])
+    assert.equal((await outbox.answer(id)).status, 'failed');
+  await app.query(`update ${outbox.table} set to_address = 'ada@customer.test' where id = $1`, [
+    changed,
+  ]);
+  await waitFor(
+    'the changed row',
+    async () => (await outbox.answer(changed)).status === 'accepted',
+  );
+  await publishShopTemplate(database, shop.shop, { id: 'later', sender: 'orders@shop.test' });
+  const retried = await runInProcess(['outbox', 'retry', shop.shop.id, outbox.id, asked], commands);
+  assert.equal(retried.code, 0, retried.err);
+  await waitFor('the row', async () => (await outbox.answer(asked)).status === 'accepted');
+  const all = await owner.post(`${outbox.where}/retry`, {});
+  assert.equal(all.status, 204, all.text);
+  await waitFor('all failed rows', async () => {
+    const { rows } = await app.query(
+      `select from ${outbox.table} where id = $1 and processed_at > $2`,
+      [other, (await outbox.rows()).find(({ id }) => String(id) === asked)?.processed_at],
+    );
+    return rows.length === 1;
+  });
+  assert.equal((await outbox.answer(other)).status, 'failed');
+});
+
+test('constraints refuse a row without a value that its template needs, and are checked against the templates', async (t) => {
+  const table = 'outbox_constrained';
+  const publish = (html: string) =>
+    publishShopTemplate(database, shop.shop, {
+      id: 'note-1',
+      sender: 'orders@shop.test',
+      source: { subject: 'Hello', previewText: '', html },
+    });
+  await publish('<p>{{Order "Number"}} {{First Name}}</p>');
+  const schema = await runInProcess(['outbox', 'schema', shop.shop.id, '--table', table], commands);
+  const outbox = await Outbox.open(t, () => schema.out, table);
+  await assert.rejects(outbox.insert({ template: 'note-1', data: {} }), { code: '23514' });
+  await assert.rejects(outbox.insert({ data: { 'First Name': 'Ada' } }), { code: '23514' });
+  const complete = { 'Order "Number"': 'A-1' };
+  const row = await outbox.answer(await outbox.insert({ template: 'note-1', data: complete }));
+  assert.equal(row.status, 'accepted', JSON.stringify(row.error));
+  const check = ['outbox', 'schema', shop.shop.id, '--check', outbox.id];
+  const fits = await runInProcess(check, commands);
+  assert.deepEqual([fits.code, fits.out], [0, ''], fits.err);
+  await publish('<p>{{Order "Number"}} {{Total}}</p>');
+  const differs = await runInProcess(check, commands);
+  assert.equal(differs.code, 1, differs.err);
+  assert.match(
+    differs.out,
+    /^alter table "outbox_constrained" drop constraint "signalpost_note-1_\w+";\n/,
+  );
+  await app.query(differs.out);
+  await assert.rejects(outbox.insert({ template: 'note-1', data: complete }), { code: '23514' });
+  assert.equal((await runInProcess(check, commands)).code, 0);
+});
+
+test('answers go to a second table, and accepted rows are deleted, if a source says so', async (t) => {
+  const table = 'outbox_apart';
+  const outbox = await Outbox.open(
+    t,
+    () => outboxSchemaSql({ dialect: 'postgres', table, answers: `${table}_answers` }),
+    table,
+    { answers: `${table}_answers`, after: 'delete' },
+  );
+  const good = await outbox.insert();
+  const bad = await outbox.insert({ to_address: 'nobody' });
+  await waitFor('the answers', async () => {
+    const { rows } = await app.query<Row>(`select * from ${table}_answers order by id`);
+    return rows.length === 2 && rows.map(({ status }) => status).join(' ') === 'accepted failed';
+  });
+  const { rows } = await app.query<{ id: string }>(`select id from ${table}`);
+  assert.deepEqual(
+    rows.map(({ id }) => String(id)),
+    [bad],
+    `${good} is deleted`,
+  );
+  assert.equal((await outbox.messages()).length, 1);
+});
+
 test('the commands add, list and remove a source, and print the SQL of its table', async () => {
-  const commands = {
-    ...environment,
-    DATABASE_URL: databaseUrl,
-    SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
-  };
   const table = 'outbox_by_command';
   const schema = await runInProcess(['outbox', 'schema', '--table', table], commands);
   assert.equal(schema.code, 0, schema.err);

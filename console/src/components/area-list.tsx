@@ -5,7 +5,7 @@ import { PageHeading } from './page-heading.tsx';
 
 interface AreaListProps<Item> extends Omit<ListBodyProps<Item>, 'label' | 'empty'> {
   /** Whose texts and icon the page has. */
-  area: 'domains' | 'integrations' | 'keys' | 'lists' | 'senders' | 'webhooks';
+  area: 'domains' | 'integrations' | 'keys' | 'lists' | 'outboxes' | 'senders' | 'webhooks';
   /** The button that adds one. */
   add: ReactNode;
   /** Below the list. */

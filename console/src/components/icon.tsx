@@ -10,6 +10,8 @@ const paths = {
   lists: 'M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01',
   suppressions: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM6 6l12 12',
   webhooks: 'M13 3 5 14h6l-1 7 8-11h-6z',
+  outboxes:
+    'M12 10c4 0 7-1.300 7-3s-3-3-7-3-7 1.300-7 3 3 3 7 3zM5 7v10c0 1.700 3 3 7 3M19 7v5M14 18h7M18 15l3 3-3 3',
   domains: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18',
   destinations: 'M5 12h14M13 6l6 6-6 6',
   reports: 'M4 20V4M4 20h16M8 16v-5M12 16V8M16 16v-8',

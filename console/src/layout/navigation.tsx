@@ -35,6 +35,7 @@ const pages = {
   smtp: { permission: 'keys:read' },
   integrations: { permission: 'integrations:read' },
   webhooks: { permission: 'webhooks:read' },
+  outboxes: { permission: 'outbox:read' },
   docs: { permission: 'account:read', href: '/docs' },
   team: { permission: 'users:read' },
   security: { permission: 'account:read', href: '/me' },
@@ -62,7 +63,10 @@ const sections: readonly Section[] = [
   { title: 'nav.sending', names: ['domains', 'senders'] },
   { title: 'nav.delivery', names: ['destinations'] },
   { title: 'nav.audience', names: ['suppressions', 'lists'] },
-  { title: 'nav.developers', names: ['keys', 'smtp', 'integrations', 'webhooks', 'docs'] },
+  {
+    title: 'nav.developers',
+    names: ['keys', 'smtp', 'integrations', 'webhooks', 'outboxes', 'docs'],
+  },
   { title: 'nav.configure', names: ['team', 'security', 'privacy', 'audit', 'settings', 'server'] },
 ];
 

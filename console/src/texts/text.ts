@@ -5,6 +5,7 @@ import type { domainsTexts } from './en/domains.en.ts';
 import type { editorTexts } from './en/editor.en.ts';
 import type { inboxTexts } from './en/inbox.en.ts';
 import type { integrationsTexts } from './en/integrations.en.ts';
+import type { outboxesTexts } from './en/outboxes.en.ts';
 import type { processesTexts } from './en/processes.en.ts';
 import type { repliesTexts } from './en/replies.en.ts';
 import type { settingsTexts } from './en/settings.en.ts';
@@ -19,6 +20,7 @@ type PageTexts = typeof auditTexts &
   typeof editorTexts &
   typeof inboxTexts &
   typeof integrationsTexts &
+  typeof outboxesTexts &
   typeof processesTexts &
   typeof repliesTexts &
   typeof settingsTexts &

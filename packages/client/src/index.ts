@@ -11,6 +11,7 @@ export type {
 } from './events.ts';
 export type { Address, Attachment, Message, Value } from './message.ts';
 export type { Grant, OAuthOptions } from './oauth.ts';
+export * as outbox from './outbox.ts';
 export {
   type BatchResult,
   type KeyOptions,

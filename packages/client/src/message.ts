@@ -157,7 +157,7 @@ function attachmentOf({ content, ...attachment }: Attachment): Record<string, un
   return { ...attachment, content: typeof content === 'string' ? content : toBase64(content) };
 }
 
-function given(members: Record<string, unknown>): Record<string, unknown> {
+export function given(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 

@@ -507,19 +507,19 @@ export interface OneTimeLinkTable {
 
 export interface OutboxSourceTable {
   account_id: string;
+  after_accept: Generated<string>;
+  answers_table: string | null;
   created_at: Generated<Timestamp>;
-  drained_at: Generated<Timestamp>;
-  failing_since: Timestamp | null;
-  failure: string | null;
-  failure_detail: string | null;
+  dialect: Generated<string>;
   id: string;
   incarnation: Generated<string>;
   lease_owner: string | null;
   lease_until: Timestamp | null;
-  read_at: Timestamp | null;
+  retry_ids: string[] | null;
   rows_per_second: number;
   sealed_url: Buffer;
   server: string;
+  state: Generated<Json>;
   table_name: string;
 }
 

@@ -1,95 +1,78 @@
 import { isIP, Socket } from 'node:net';
 import pg from 'pg';
-import type { HostNames } from '../dns/host-names.ts';
-import { privateAddressMessage } from './guarded-request.ts';
-import type { PublicNetworks } from './public-networks.ts';
-
-/** A PostgreSQL server of a stranger. */
-export interface StrangersServer {
-  /** As in the URL: a name or an address. */
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  /** Not empty: the driver would send the one of this process's environment. */
-  readonly password: string;
-  readonly database: string;
-  /** False: without TLS, which only addresses allow that the operator trusts. */
-  readonly tls: boolean;
-}
-
-/** What a query returns: every value as text, whatever type the server says it has. */
-type TextRow = Readonly<Record<string, string | null>>;
-
-/** A connection to a PostgreSQL server of a stranger. */
-export interface GuardedClient {
-  /** Runs a statement; with values, by the extended protocol. @throws Error of the server, or on timeout */
-  query(text: string, values?: readonly unknown[]): Promise<readonly TextRow[]>;
-  /** Closes the connection at once. */
-  close(): void;
-}
-
-const connectTimeoutMs = 5_000;
-const queryTimeoutMs = 30_000;
+import {
+  connectTimeoutMs,
+  type GuardedClient,
+  type GuardedOptions,
+  limitAnswers,
+  queryTimeoutMs,
+  type StrangersServer,
+} from './guarded-database.ts';
 
 /** The parts of the driver that its types don't have. */
 interface DriverInternals {
-  readonly connection: { stream: Socket; once(event: string, listener: () => void): unknown };
+  readonly connection: {
+    stream: Socket;
+    on(event: 'copyData', listener: (message: { readonly chunk: Buffer }) => void): unknown;
+    once(event: string, listener: () => void): unknown;
+    sendCopyFromChunk(chunk: Buffer): void;
+  };
+}
+
+/** A connection that can also carry a stream of changes. */
+export interface PostgresClient extends GuardedClient {
+  /**
+   * Starts a stream, after which no query can follow. In a second, about `maxAnswerBytes` of it are read.
+   * @param texts statements, of which the last one starts it
+   * @param onData called with each message of it
+   * @returns sends a message
+   * @throws Error of the server
+   */
+  stream(
+    texts: readonly string[],
+    onData: (chunk: Buffer) => void,
+  ): Promise<(chunk: Buffer) => void>;
+}
+
+/** What a smaller message of a stream counts as. */
+const minMessageBytes = 64;
+
+interface PostgresOptions extends GuardedOptions {
+  /** As a replication connection (PostgreSQL manual, streaming replication protocol). */
+  readonly replication?: boolean;
 }
 
 /**
- * Connects to a stranger's server. It connects to the exact address that was checked, which prevents DNS rebinding, verifies its
- * certificate for the host, and reads no more than a bounded answer to each statement. No setting is sent at the start, so poolers
- * in transaction mode accept it; a driver's own limit of SCRAM iterations bounds what a login costs.
- * @param maxAnswerBytes what the server may send between two statements
- * @param onNotify called with each notification
- * @param onEnd called once the connection is closed
- * @throws Error if it has a private address, can't be reached or refuses the login
+ * Connects to a stranger's PostgreSQL at an address of `guardedAddress`. It verifies its certificate for the host, and reads no more
+ * than a bounded answer to each statement. No setting is sent at the start, so poolers in transaction mode accept it; a driver's own
+ * limit of SCRAM iterations bounds what a login costs.
+ * @throws Error if it can't be reached or refuses the login
  */
-export async function connectToStranger(
-  server: StrangersServer,
-  networks: PublicNetworks,
-  hostNames: HostNames,
-  options: {
-    readonly applicationName: string;
-    readonly maxAnswerBytes: number;
-    readonly onNotify?: () => void;
-    readonly onEnd?: () => void;
-  },
-): Promise<GuardedClient> {
-  const { host, tls, ...login } = server;
-  const addresses =
-    isIP(host) === 0 ? (await hostNames.lookUp(host)).map(({ address }) => address) : [host];
-  const [address] = addresses;
-  const isAllowed = (each: string): boolean =>
-    tls ? networks.allows(each) : networks.isTrusted(each);
-  if (address === undefined || !addresses.every(isAllowed)) throw new Error(privateAddressMessage);
+export async function connectToPostgres(
+  { host, tls, ...login }: StrangersServer,
+  address: string,
+  { applicationName, maxAnswerBytes, onNews, replication = false }: PostgresOptions,
+): Promise<PostgresClient> {
   const socket = new Socket();
-  const client = new pg.Client({
+  const config = {
     ...login,
     host: address,
     stream: () => socket,
     ssl: tls && { rejectUnauthorized: true, ...(isIP(host) === 0 && { servername: host }) },
-    application_name: options.applicationName,
+    application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: queryTimeoutMs,
     keepAlive: true,
     types: { getTypeParser: () => String },
-  });
-  let received = 0;
-  const { connection } = client as unknown as DriverInternals;
-  const limit = (): void => {
-    const { stream } = connection;
-    stream.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-      if (received > options.maxAnswerBytes)
-        stream.destroy(new Error('the server sent more than was asked for'));
-    });
+    // A slot waits for the transactions in progress, and a stream doesn't end.
+    ...(replication ? { replication: 'database' } : { query_timeout: queryTimeoutMs }),
   };
-  connection.once(tls ? 'sslconnect' : 'connect', limit);
+  const client = new pg.Client(config);
+  const limit = limitAnswers(maxAnswerBytes);
+  const { connection } = client as unknown as DriverInternals;
+  connection.once(tls ? 'sslconnect' : 'connect', () => limit.watch(connection.stream));
   // The statement in progress fails with the error; without a listener, it would end the process.
   client.on('error', () => undefined);
-  client.on('end', () => options.onEnd?.());
-  client.on('notification', () => options.onNotify?.());
+  for (const event of ['end', 'notification']) client.on(event as 'end', () => onNews?.());
   const close = (): void => {
     connection.stream.destroy();
     socket.destroy();
@@ -101,10 +84,12 @@ export async function connectToStranger(
     throw error;
   }
   return {
-    async query(text, values) {
-      received = 0;
+    async query(text, value) {
+      limit.restart();
       try {
-        const { rows } = await client.query<TextRow>(text, values && [...values]);
+        // By the extended protocol with a value.
+        const values = value === undefined ? undefined : [value];
+        const { rows } = await client.query<Record<string, string | null>>(text, values);
         return rows;
       } catch (error) {
         // After a timeout, the statement still occupies the connection.
@@ -112,6 +97,28 @@ export async function connectToStranger(
         throw error;
       }
     },
+    async stream(texts, onData) {
+      let received = 0;
+      const turns = setInterval(() => {
+        received = 0;
+        connection.stream.resume();
+      }, 1_000).unref();
+      connection.stream.once('close', () => clearInterval(turns));
+      connection.on('copyData', ({ chunk }) => {
+        limit.restart();
+        onData(chunk);
+        // A server that sends without end gets only so much of this process's time.
+        received += Math.max(chunk.length, minMessageBytes);
+        if (received > maxAnswerBytes) connection.stream.pause();
+      });
+      for (const text of texts.slice(0, -1)) await client.query(text);
+      await new Promise<void>((resolve, reject) => {
+        connection.once('replicationStart', resolve);
+        client.query(texts.at(-1) ?? '').then(close, reject);
+      });
+      return (chunk) => connection.sendCopyFromChunk(chunk);
+    },
+    isOpen: () => !connection.stream.destroyed,
     close,
   };
 }

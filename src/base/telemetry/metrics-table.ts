@@ -55,6 +55,9 @@ export const metricsTable = {
     signalpost_outbox_lag_seconds: highest(
       'For how long the outbox that is furthest behind has had rows to read, or couldn’t be read; absent where none is read',
     ),
+    signalpost_outbox_slot_bytes: highest(
+      'Bytes of write-ahead log that the replication slot of an outbox holds back, the most of all; absent without slots',
+    ),
   },
   'SMTP submission': {
     signalpost_submission_sessions: gauge(

@@ -1,4 +1,5 @@
 import { isUnavailable } from '../../base/database/sqlstate.ts';
+import { PublicNetworks } from '../../base/network/public-networks.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { type Config, readConfig, signInSettingsOf } from '../config/config.ts';
 import { applyManifest } from '../manifest/apply-manifest.ts';
@@ -49,7 +50,8 @@ async function applyTo(
   try {
     const { database, key } = installation;
     const signIn = signInSettingsOf(config);
-    return await applyManifest(database, key, manifest, { ...options, signIn });
+    const outboxNetworks = new PublicNetworks(config.outboxNetworks);
+    return await applyManifest(database, key, manifest, { ...options, signIn, outboxNetworks });
   } catch (cause) {
     if (!isUnavailable(cause)) throw cause;
     throw new OperatorError('The database became unavailable. Apply the manifest again.', {

@@ -285,21 +285,38 @@ function addAccessCommands(program: Command, shell: CommandShell): void {
   outbox('list <account>', 'list the outboxes of an account, with lag and last failure');
   outbox(
     'add <account> <source>',
-    'add an outbox, or change it; reads its postgres:// URL from standard input',
+    'add an outbox, or change it; reads its postgres:// or mysql:// URL from standard input',
   )
     .requiredOption('--table <name>', 'the table, such as email_outbox or shop.email_outbox')
+    .option('--answers <name>', 'a second table that gets the answers')
+    .addOption(
+      new Option('--after <what>', 'what happens to a row once its message is accepted')
+        .choices(['keep', 'delete'])
+        .default('keep'),
+    )
     .option(
       '--rate <number>',
       'max rows sent per second',
       readNumber(maxRowsPerSecond, /^\d{1,4}$/),
       defaultRowsPerSecond,
     );
+  outbox('retry <account> <source> [rows...]', 'send rows again that failed: all, or some by ID');
   outbox('remove <account> <source>', 'remove an outbox; its table stays');
-  outbox('schema', 'print the SQL of the table, with an index and a trigger that notifies')
+  outbox(
+    'schema [account]',
+    'print the SQL of a table; with an account, also the constraints that its templates need',
+  )
     .addOption(
-      new Option('--dialect <name>', 'dialect of SQL').choices(['postgres']).default('postgres'),
+      new Option('--dialect <name>', 'dialect of SQL')
+        .choices(['postgres', 'mysql'])
+        .default('postgres'),
     )
-    .option('--table <name>', 'name of the table', 'email_outbox');
+    .option('--table <name>', 'name of the table', 'email_outbox')
+    .option('--answers <name>', 'a second table that gets the answers')
+    .option(
+      '--check <source>',
+      'instead, print what makes the constraints of a source’s table fit; exit with 1 if they don’t',
+    );
   const users = program
     .command('user')
     .description('list, add and invite users, and help them sign in again');

@@ -48,7 +48,7 @@ async function writeYaml(
   names: Parameters<typeof exportManifest>[1],
 ): Promise<string> {
   const manifest = await exportManifest(kysely, names);
-  return `# Passwords and client secrets are not part of this file.\n${stringify(manifest, { lineWidth: 0 })}`;
+  return `# Passwords, client secrets and URLs of outbox sources are not part of this file.\n${stringify(manifest, { lineWidth: 0 })}`;
 }
 
 async function reportSkippedTemplates(kysely: Kysely, shell: CommandShell): Promise<void> {

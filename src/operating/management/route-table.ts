@@ -188,6 +188,7 @@ const rows: readonly RouteRow[] = [
 
   ['GET', `${account}/outbox-sources`, 'outbox:read', outbox.listOutboxSources],
   ...outbox.outboxSourceRoutes,
+  ['POST', `${account}/outbox-sources/:sourceId/retry`, 'outbox:write', outbox.retryOutboxRows],
 
   ['GET', `${account}/attention`, 'reports:read', attention.getAttention],
   ['GET', `${account}/send-readiness`, 'account:read', attention.getSendReadiness],

@@ -32,6 +32,7 @@ import {
   accountResource,
   integrationSection,
   listSection,
+  outboxSection,
   senderSection,
 } from './resource-sections.ts';
 import { hasContent, readReferences, templateSection } from './template-section.ts';
@@ -124,7 +125,7 @@ export async function applyInTransaction(
 ): Promise<readonly ManifestChange[]> {
   const problems = new ProblemCollector(manifest.locate);
   const secrets = new ClientSecretHasher(key);
-  const planned = await plan(manifest, { transaction, secrets, problems, options, contents });
+  const planned = await plan(manifest, { transaction, key, secrets, problems, options, contents });
   problems.throwIfAny();
   for (const change of planned) await change.run?.();
   return planned.map(({ run: _, ...change }) => change);
@@ -135,7 +136,7 @@ async function plan({ accounts }: Manifest, shared: PlanContext): Promise<Planne
   const people = await planPeople(users, shared);
   const changes: PlannedChange[] = [];
   for (const account of accounts) {
-    const { id: accountId, integrations, templates, lists } = account;
+    const { id: accountId, integrations, templates, lists, outboxSources } = account;
     const context = { ...shared, accountId };
     const referable = [
       ...(await planSection(userSection(people), account.users, account, context)),
@@ -148,6 +149,7 @@ async function plan({ accounts }: Manifest, shared: PlanContext): Promise<Planne
       ...(await planSection(integrationSection, integrations, account, context)),
       ...(await planSection(templateSection(references), templates, account, context)),
       ...(await planSection(listSection, lists, account, context)),
+      ...(await planSection(outboxSection, outboxSources, account, context)),
     );
   }
   return changes;
@@ -173,6 +175,7 @@ export interface EntryScope {
   readonly transaction: DatabaseTransaction;
   readonly key: MasterKey;
   readonly accountId: AccountId;
+  readonly options?: ApplyOptions;
   /** Compiled templates. */
   readonly contents?: CompiledContents;
 }
@@ -190,12 +193,12 @@ export async function applyEntry<
 >(
   resource: ManifestResource<Key, Raw, Entry, Stored>,
   raw: Raw,
-  { transaction, key, accountId, contents = new CompiledContents() }: EntryScope,
+  { transaction, key, accountId, options = {}, contents = new CompiledContents() }: EntryScope,
 ): Promise<readonly string[]> {
   const entry = await buildEntry(resource.build, raw);
   const problems = new ProblemCollector(() => undefined);
   const secrets = new ClientSecretHasher(key);
-  const context = { transaction, secrets, problems, options: {}, contents, accountId };
+  const context = { transaction, key, secrets, problems, options, contents, accountId };
   const { changes } = await planEntries(resource, [entry], context);
   problems.throwIfAny();
   for (const change of changes) await change.run?.();

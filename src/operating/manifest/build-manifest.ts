@@ -7,6 +7,7 @@ import {
   accountResource,
   integrationSection,
   listSection,
+  outboxSection,
   senderSection,
 } from './resource-sections.ts';
 import { buildUser } from './user-section.ts';
@@ -42,6 +43,7 @@ async function buildAccount(
     integrations: await each('integrations', raw.integrations, integrationSection.build),
     templates: await each('templates', raw.templates, buildTemplate),
     lists: await each('lists', raw.lists, listSection.build),
+    outboxSources: await each('outboxSources', raw.outboxSources, outboxSection.build),
   };
 }
 

@@ -5,11 +5,12 @@ const actions: readonly ChangeAction[] = ['created', 'changed', 'unchanged', 're
 
 /** One line per change, then a summary. */
 export function describeChanges(changes: readonly ManifestChange[], dryRun: boolean): string {
+  const width = Math.max(11, ...changes.map(({ kind }) => kind.length));
   const lines = changes.map((change) => {
     const { action, kind, account, id, notes } = change;
     const name = kind === 'account' ? id : `${account} ${id}`;
     const end = notes.length === 0 ? '' : `  (${notes.join('; ')})`;
-    return `${action.padEnd(9)}  ${kind.padEnd(11)}  ${name}${end}\n`;
+    return `${action.padEnd(9)}  ${kind.padEnd(width)}  ${name}${end}\n`;
   });
   const sums = actions.map(
     (action) => `${changes.filter((change) => change.action === action).length} ${action}`,

@@ -1,3 +1,4 @@
+import { Clean } from 'typebox/value';
 import { pickSettings } from '../../accounts/account/account-settings.ts';
 import { readAccount } from '../../accounts/account/account-store.ts';
 import { readIntegrations } from '../../accounts/oauth/integration-store.ts';
@@ -6,15 +7,18 @@ import type { Kysely } from '../../base/database/open-database.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { readLists } from '../../content/list/list-store.ts';
 import type { TemplateImage } from '../../content/template/template-source.ts';
-import type {
-  RawAccount,
-  RawImage,
-  RawIntegration,
-  RawList,
-  RawManifest,
-  RawSender,
-  RawTemplate,
-  RawUser,
+import { listSources } from '../../outbox/source/outbox-source-store.ts';
+import {
+  OutboxSourceSchema,
+  type RawAccount,
+  type RawImage,
+  type RawIntegration,
+  type RawList,
+  type RawManifest,
+  type RawOutboxSource,
+  type RawSender,
+  type RawTemplate,
+  type RawUser,
 } from './manifest-schema.ts';
 import {
   readAccountIds,
@@ -42,8 +46,8 @@ interface FileNames {
 export const noFiles: FileNames = { contacts: () => undefined, image: () => undefined };
 
 /**
- * Exports the installation as a manifest. Passwords and client secrets are stored as hashes, so applying it to another
- * installation needs new ones.
+ * Exports the installation as a manifest, without secrets. Applying it to another installation needs passwords, client secrets and
+ * the URLs of outbox sources.
  */
 export async function exportManifest(kysely: Kysely, files: FileNames): Promise<RawManifest> {
   const accounts: RawAccount[] = [];
@@ -62,6 +66,7 @@ async function exportAccount(
   const account = await readAccount(kysely, accountId);
   if (account === undefined) return undefined;
   const { id, name, suspended, retentionDays, quota, policy } = account;
+  const sources = await listSources(kysely, id);
   return {
     id,
     name,
@@ -100,6 +105,7 @@ async function exportAccount(
       const csv = files.contacts(id, listId);
       return { id: listId, name: called, folderName, description, csv };
     }),
+    outboxSources: sources.map((one) => Clean(OutboxSourceSchema, one) as RawOutboxSource),
   };
 }
 

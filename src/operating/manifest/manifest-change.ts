@@ -1,18 +1,20 @@
 import type { SignInSettings } from '../../accounts/access/authorize.ts';
 import type { ClientSecretHasher } from '../../accounts/oauth/authenticate-client.ts';
 import type { DatabaseTransaction } from '../../base/database/open-database.ts';
+import type { PublicNetworks } from '../../base/network/public-networks.ts';
+import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestPath, ProblemCollector } from './manifest-problems.ts';
 
-type ChangeKind = 'account' | 'user' | 'sender' | 'integration' | 'template' | 'list';
+type Kind = 'account' | 'user' | 'sender' | 'integration' | 'template' | 'list' | 'outbox_source';
 
 export type ChangeAction = 'created' | 'changed' | 'unchanged' | 'removed';
 
 /** The outcome for a resource that a manifest names, or no longer names. */
 export interface ManifestChange {
   readonly account: AccountId;
-  readonly kind: ChangeKind;
+  readonly kind: Kind;
   /** The id, email address or client id. */
   readonly id: string;
   readonly action: ChangeAction;
@@ -35,6 +37,8 @@ export interface PlannedChange extends ManifestChange, Plan {}
 export interface ApplyOptions {
   /** By default, those of an installation without a provider. */
   readonly signIn?: SignInSettings;
+  /** What outbox sources may be in; default: public networks only. */
+  readonly outboxNetworks?: PublicNetworks;
   /** Removes resources that the manifest doesn't name, within the accounts it names. */
   readonly prune?: boolean;
   /** Applies everything, then rolls back. */
@@ -44,6 +48,7 @@ export interface ApplyOptions {
 /** Dependencies of planning, which reads in the same transaction that later makes the changes. */
 export interface PlanContext {
   readonly transaction: DatabaseTransaction;
+  readonly key: MasterKey;
   readonly secrets: ClientSecretHasher;
   readonly problems: ProblemCollector;
   readonly options: ApplyOptions;

@@ -4,7 +4,7 @@ import type { AttachmentContent } from '../../content/message/attachment-store.t
 import type { TemplateSource } from '../../content/template/template-source.ts';
 import type { WhenUncertain } from '../../content/template/template-store.ts';
 import type { Locate, ManifestPath } from './manifest-problems.ts';
-import type { RawIntegration, RawSender, RawUser } from './manifest-schema.ts';
+import type { RawIntegration, RawOutboxSource, RawSender, RawUser } from './manifest-schema.ts';
 
 /** A parsed manifest: every value is valid on its own and its files are read. Omitted members are undefined. */
 export interface Manifest {
@@ -24,9 +24,17 @@ export interface ManifestAccount {
   readonly integrations: readonly ManifestIntegration[];
   readonly templates: readonly ManifestTemplate[];
   readonly lists: readonly ManifestList[];
+  readonly outboxSources: readonly ManifestOutboxSource[];
 }
 
-export const manifestSections = ['users', 'senders', 'integrations', 'templates', 'lists'] as const;
+export const manifestSections = [
+  'users',
+  'senders',
+  'integrations',
+  'templates',
+  'lists',
+  'outboxSources',
+] as const;
 
 export type ManifestSection = (typeof manifestSections)[number];
 
@@ -36,6 +44,7 @@ type Placed<Raw> = Readonly<Raw> & { readonly path: ManifestPath };
 export type ManifestUser = Placed<RawUser>;
 export type ManifestSender = Placed<RawSender>;
 export type ManifestIntegration = Placed<RawIntegration>;
+export type ManifestOutboxSource = Placed<RawOutboxSource>;
 
 export type SourceFiles = Readonly<Partial<Record<'html' | 'mjml' | 'text', string>>>;
 

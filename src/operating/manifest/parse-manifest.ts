@@ -219,8 +219,8 @@ function checkAccount(account: ManifestAccount, problems: ProblemCollector): voi
   for (const { email, path } of account.users) duplicates.add('user', email, [...path, 'email']);
   for (const { address, path } of account.senders)
     duplicates.add('sender', address, [...path, 'address']);
-  for (const { id, path } of account.templates) duplicates.add('template', id, [...path, 'id']);
-  for (const { id, path } of account.lists) duplicates.add('list', id, [...path, 'id']);
+  for (const name of ['templates', 'lists', 'outboxSources'] as const)
+    for (const { id, path } of account[name]) duplicates.add(name, id, [...path, 'id']);
 }
 
 class DuplicateChecker {

@@ -31,6 +31,7 @@ import {
   saveSender,
 } from '../../accounts/sender/sender-store.ts';
 import { isNetwork } from '../../base/network/ip-address.ts';
+import { PublicNetworks } from '../../base/network/public-networks.ts';
 import type { AccountId, ClientId, ListId } from '../../base/values/ids.ts';
 import {
   hasContacts,
@@ -40,10 +41,22 @@ import {
   saveContacts,
   saveList,
 } from '../../content/list/list-store.ts';
+import {
+  findSourceProblem,
+  type LeasedSource,
+  listSources,
+  type OutboxSource,
+  openSource,
+  removeSource,
+  saveSource,
+} from '../../outbox/source/outbox-source-store.ts';
+import { parseSourceUrl } from '../../outbox/source/source-url.ts';
 import type {
   ManifestContacts,
   ManifestIntegration,
   ManifestList,
+  ManifestOutboxSource,
+  ManifestSection,
   ManifestSender,
 } from './manifest.ts';
 import type { AccountPlanContext } from './manifest-change.ts';
@@ -58,6 +71,7 @@ import type {
   RawAccount,
   RawIntegration,
   RawList,
+  RawOutboxSource,
   RawPolicy,
   RawSender,
 } from './manifest-schema.ts';
@@ -84,7 +98,7 @@ const memberNames = [
 /** An account itself, without what it has. */
 export const accountResource: ManifestResource<
   'id',
-  Omit<RawAccount, 'users' | 'senders' | 'integrations' | 'templates' | 'lists'>,
+  Omit<RawAccount, ManifestSection>,
   AccountSettings,
   Account
 > = {
@@ -295,3 +309,31 @@ async function isWritten(
   if (before.contentHash?.equals(contentHash) === true) return true;
   return hasContacts(transaction, list, rows);
 }
+
+/** Tables of an account's own databases. A URL that is stored already isn't encrypted again. */
+export const outboxSection: Section<'id', RawOutboxSource, ManifestOutboxSource, OutboxSource> = {
+  kind: 'outbox_source',
+  name: 'outboxSources',
+  key: 'id',
+  build: (raw, path) => ({ ...raw, path }),
+  read: listSources,
+  async plan({ path, id, url, ...entry }, before, context) {
+    const { transaction, accountId, key, problems, options } = context;
+    const networks = options.outboxNetworks ?? new PublicNetworks([]);
+    const database = url === undefined ? undefined : parseSourceUrl(url, networks);
+    const settings = { ...entry, database };
+    const refusal = findSourceProblem(before, settings);
+    if (refusal !== undefined) {
+      problems.add([...path, refusal.field], refusal.reason);
+      return undefined;
+    }
+    const stored = before && (await openSource(transaction, key, accountId, id));
+    const given = database !== undefined && 'url' in database && { url: database.url };
+    const states = { before: stored, after: { ...stored, ...entry, ...given } };
+    return planState<Partial<LeasedSource>>(states, ['after', 'rowsPerSecond', 'url'], {
+      notes: stored !== undefined && states.after.url !== stored.url ? ['new URL'] : [],
+      run: () => saveSource(transaction, key, accountId, id, settings),
+    });
+  },
+  remove: (transaction, accountId, { id }) => removeSource(transaction, accountId, id),
+};

@@ -1,28 +1,27 @@
-import pg from 'pg';
-import type { GuardedClient } from '../../base/network/guarded-postgres.ts';
-import { outboxChannel } from '../source/outbox-schema-sql.ts';
+import type { GuardedClient, TextRow } from '../../base/network/guarded-database.ts';
+import { tableDialects } from '../source/dialect-sql.ts';
+import type { OutboxSource } from '../source/outbox-source-store.ts';
 
 /** A row to send, as its table has it; JSON as text. */
 export interface OutboxRow {
   readonly id: string;
   /** Changes with the row, so that an answer isn't written to other content. */
   readonly version: string;
-  readonly template: string;
-  readonly toAddress: string;
+  readonly template: string | null;
+  readonly to_address: string | null;
   readonly data: string | null;
   readonly options: string | null;
   /** RFC 3339, in UTC. */
-  readonly sendAt: string | null;
+  readonly send_at: string | null;
+  /** The message that the row had before its status was reset. */
+  readonly message_id: string | null;
   /** Bytes of data and options. If there are more than `maxRowBytes`, both are null. */
-  readonly size: number;
+  readonly size: string;
 }
 
 /** What became of a row. */
-export interface RowAnswer {
-  readonly id: string;
-  readonly version: string;
+export interface RowAnswer extends Pick<OutboxRow, 'id' | 'message_id' | 'version'> {
   readonly status: 'accepted' | 'failed';
-  readonly messageId: string | null;
   /** JSON. */
   readonly error: string | null;
 }
@@ -35,7 +34,7 @@ const maxPageBytes = 1024 * 1024;
 /** A page, its ids and addresses, and what the protocol adds. */
 export const maxAnswerBytes = 4 * maxPageBytes;
 /** No index can have longer ids. */
-const maxIdLength = 3_000;
+export const maxIdLength = 3_000;
 const maxTextLength = 1_000;
 
 /** Why a table can't be read; its account can fix it. */
@@ -49,135 +48,200 @@ export class TableProblem extends Error {
   }
 }
 
-const required = ['id', 'template', 'to_address', 'status'] as const;
-const optional = ['data', 'options', 'send_at', 'message_id', 'error', 'processed_at'] as const;
-type Column = (typeof required)[number] | (typeof optional)[number];
+type Columns = ReadonlyMap<string | null | undefined, TextRow>;
 
-/** A table of an account's own PostgreSQL. Every transaction is short, and waits for none of the account's for long. */
+/**
+ * A table of an account's own database, and a second one for the answers if there is one. Every transaction is short, and waits for
+ * none of the account's for long.
+ */
 export class OutboxTable {
-  readonly #client: GuardedClient;
-  /** Quoted. */
-  readonly #name: string;
-  #types = new Map<Column, string>();
+  readonly client: GuardedClient;
+  readonly #dialect: typeof tableDialects.postgres;
+  readonly #source: OutboxSource;
+  readonly #table: string;
+  /** Where the answers are. */
+  readonly #answers: string;
+  #columns: Columns = new Map();
+  #answerColumns: Columns = new Map();
 
-  /** @param table a name of `tableNamePattern` */
-  constructor(client: GuardedClient, table: string) {
-    this.#client = client;
-    this.#name = table.split('.').map(pg.escapeIdentifier).join('.');
+  /** @param source its tables have names of `tableNamePattern` */
+  constructor(client: GuardedClient, source: OutboxSource) {
+    this.client = client;
+    this.#source = source;
+    this.#dialect = tableDialects[source.dialect];
+    this.#table = this.#dialect.quote(source.table);
+    this.#answers = this.#dialect.quote(source.answers ?? source.table);
   }
 
   /**
-   * Reads which columns the table has.
-   * @returns true if inserts are notified
+   * Prepares a new connection.
+   * @throws TableProblem READ_ONLY if the server can't be written to
+   */
+  async start(host: string): Promise<void> {
+    for (const text of this.#dialect.start) await this.client.query(text);
+    const [row] = await this.client.query(this.#dialect.isStandby);
+    if (row?.standby === 't' || row?.standby === '1')
+      throw new TableProblem('READ_ONLY', `${host} is a standby`);
+  }
+
+  /**
+   * Reads which columns the tables have.
+   * @returns PostgreSQL: the table's publication, if it has one, and how it calls the table
    * @throws TableProblem TABLE_MISSING or COLUMN_MISSING
    */
-  async describe(): Promise<boolean> {
-    const rows = await this.#client.query(
-      `select a.attname as name, format_type(a.atttypid, a.atttypmod) as type, exists (
-         select from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-         where t.tgrelid = a.attrelid and p.proname = '${outboxChannel}_notify' and t.tgenabled <> 'D') as notifies
-       from pg_attribute a where a.attrelid = to_regclass($1) and a.attnum > 0 and not a.attisdropped`,
-      [this.#name],
-    );
+  async describe(): Promise<TextRow> {
+    const { table, answers } = this.#source;
+    const own = ['id', 'template', 'to_address', ...(answers === null ? ['status'] : [])];
+    this.#columns = await this.#columnsOf(table, own);
+    this.#answerColumns =
+      answers === null ? this.#columns : await this.#columnsOf(answers, ['id', 'status']);
+    return this.#columns.get('id') ?? {};
+  }
+
+  async #columnsOf(table: string, required: readonly string[]): Promise<Columns> {
+    const rows = await this.client.query(this.#dialect.columns, table);
     if (rows.length === 0)
-      throw new TableProblem('TABLE_MISSING', `the table ${this.#name} doesn’t exist`);
-    const types = new Map(rows.map(({ name, type }) => [String(name), String(type)]));
-    const missing = required.filter((name) => !types.has(name));
-    if (missing.length > 0)
-      throw new TableProblem('COLUMN_MISSING', `the table has no column ${missing.join(', ')}`);
-    this.#types = new Map(
-      [...required, ...optional].flatMap((name) => {
-        const type = types.get(name);
-        return type === undefined ? [] : [[name, type]];
-      }),
-    );
-    return rows[0]?.notifies === 't';
+      throw new TableProblem('TABLE_MISSING', `the table ${table} doesn’t exist`);
+    const columns = new Map(rows.map((row) => [row.name, row]));
+    const missing = required.filter((name) => !columns.has(name));
+    if (missing.length === 0) return columns;
+    throw new TableProblem('COLUMN_MISSING', `the table ${table} has no column ${missing}`);
   }
 
-  /** Asks for notifications of inserts; a pooler in transaction mode doesn't pass them on. */
-  async listen(): Promise<void> {
-    await this.#client.query(`listen ${outboxChannel}`);
+  /** Bytes of WAL that a replication slot of PostgreSQL holds back; 0 if there is none of this name. */
+  async slotBytes(slot: string): Promise<number> {
+    const [row] = await this.client.query(
+      'select pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) as bytes from pg_replication_slots where slot_name = $1',
+      slot,
+    );
+    return Number(row?.bytes ?? 0);
   }
 
-  /** Reads rows without an answer, by id. Rows whose transactions haven't committed aren't seen. */
-  async readWaiting(limit: number): Promise<readonly OutboxRow[]> {
-    const json = (name: Column) => (this.#types.has(name) ? `t.${name}::text` : 'null::text');
-    const sendAt = this.#types.has('send_at')
-      ? `to_char(t.send_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-      : 'null::text';
-    const rows = await this.#inTransaction(
-      `select id, version, template, "toAddress", "sendAt", size,
-         case when size <= ${maxRowBytes} then data end as data,
-         case when size <= ${maxRowBytes} then options end as options
-       from (
-         select *, sum(least(size, ${maxRowBytes})) over (order by place) as total from (
-           select *, coalesce(octet_length(data), 0) + coalesce(octet_length(options), 0) as size from (
-             select row_number() over (order by t.id) as place, left(t.id::text, ${maxIdLength}) as id,
-               t.xmin::text as version, left(t.template::text, ${maxTextLength}) as template,
-               left(t.to_address::text, ${maxTextLength}) as "toAddress", ${json('data')} as data,
-               ${json('options')} as options, ${sendAt} as "sendAt"
-             from ${this.#name} as t where t.status is null order by t.id limit ${limit}) as waiting) as sized) as summed
-       where total <= ${maxPageBytes} or place = 1 order by place`,
+  /** Names of the check constraints. */
+  async constraints(): Promise<readonly string[]> {
+    const rows = await this.client.query(this.#dialect.constraints, this.#source.table);
+    return rows.map(({ name }) => String(name));
+  }
+
+  /**
+   * Reads rows without an answer, by id. Rows whose transactions haven't committed aren't seen.
+   * @param ids only of these rows
+   */
+  async readWaiting(limit: number, ids?: readonly string[]): Promise<readonly OutboxRow[]> {
+    const has = (name: string, sql: string) =>
+      `${this.#columns.has(name) ? sql : 'null'} as ${name}`;
+    const text = (name: string, maxLength: number) =>
+      has(name, `left(cast(t.${name} as ${this.#dialect.text}), ${maxLength})`);
+    const rows = await this.#inTransaction(() =>
+      this.client.query(
+        `select id, version, template, to_address, send_at, message_id, size,
+           case when size <= ${maxRowBytes} then data end as data,
+           case when size <= ${maxRowBytes} then options end as options
+         from (
+           select *, sum(least(size, ${maxRowBytes})) over (order by place) as total from (
+             select *, coalesce(octet_length(data), 0) + coalesce(octet_length(options), 0) as size from (
+               select t.id as place, ${this.#identity()}, ${text('template', maxTextLength)},
+                 ${text('to_address', maxTextLength)}, ${text('message_id', 36)}, ${text('data', maxPageBytes)},
+                 ${text('options', maxPageBytes)}, ${has('send_at', this.#dialect.time('t.send_at'))}
+               from ${this.#table} as t where ${this.#waiting(ids !== undefined)}
+               order by t.id limit ${limit}) as waiting) as sized) as summed
+         where total <= ${maxPageBytes} order by place`,
+        ids && listOf(ids),
+      ),
     );
-    return rows.slice(0, limit).map((row) => ({
-      id: row.id ?? '',
-      version: row.version ?? '',
-      template: row.template ?? '',
-      toAddress: row.toAddress ?? '',
-      data: row.data ?? null,
-      options: row.options ?? null,
-      sendAt: row.sendAt ?? null,
-      size: Number(row.size),
-    }));
+    return rows.slice(0, limit) as unknown as readonly OutboxRow[];
   }
 
   /**
    * Writes answers to rows that are as they were read. Rows that a transaction of the account has locked are left for later.
    * @returns how many were written
    */
-  async answer(answers: readonly RowAnswer[]): Promise<number> {
-    const values: Readonly<Partial<Record<Column, string>>> = {
-      status: 'a.status',
-      message_id: 'a.message_id',
-      error: 'a.error',
-      processed_at: 'now()',
-    };
-    const sets = Object.entries(values)
-      .map(([name, value]) => [name, value, this.#types.get(name as Column)] as const)
-      .filter(([, , type]) => type !== undefined)
-      .map(([name, value, type]) => `${name} = ${value}::${type}`);
-    const type = this.#types.get('id');
-    const rows = await this.#inTransaction(
-      `with a as (
-         select a.id::${type} as id, a.status, a.message_id, a.error
-         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) as a (id, version, status, message_id, error)
-         join ${this.#name} as t on t.id = a.id::${type}
-         where t.status is null and t.xmin::text = a.version for update of t skip locked)
-       update ${this.#name} as t set ${sets.join(', ')} from a where t.id = a.id returning 1 as written`,
-      (['id', 'version', 'status', 'messageId', 'error'] as const).map((name) =>
-        answers.map((answer) => answer[name]),
+  answer(answers: readonly RowAnswer[]): Promise<number> {
+    const { answers: second, after } = this.#source;
+    const { rows, update, remove } = this.#dialect;
+    const table = `${this.#table} as t ${this.#columns.get('id')?.hint ?? ''}`;
+    const is = (status: string) => `t.id = ${this.#id()} and a.status = '${status}'`;
+    return this.#inTransaction(async () => {
+      const found = await this.client.query(
+        `select ${this.#identity()} from ${this.#table} as t where ${this.#waiting(true)}
+         ${second === null || after === 'delete' ? 'for update skip locked' : ''}`,
+        JSON.stringify(answers),
+      );
+      const versions = new Map(found.map(({ id, version }) => [id, version]));
+      const written = answers.filter(({ id, version }) => versions.get(id) === version);
+      const write = (sql: string) => this.client.query(sql, JSON.stringify(written));
+      const sets = this.#answerSets();
+      if (second !== null)
+        await write(
+          `insert into ${this.#answers} (id, ${sets.map(([name]) => name)})
+           select ${this.#id()}, ${sets.map(([, value]) => value)} from ${rows}`,
+        );
+      else if (after === 'keep') await write(update(table, `t.id = ${this.#id()}`, sets));
+      else await write(update(table, is('failed'), sets));
+      if (after === 'delete') await write(remove(table, is('accepted')));
+      return written.length;
+    });
+  }
+
+  /**
+   * Lets failed rows wait again.
+   * @param ids empty: all
+   */
+  async retry(ids: readonly string[]): Promise<void> {
+    const sets = this.#answerSets().map(([name]) => `${name} = null`);
+    const some = `id in (select ${this.#id()} from ${this.#dialect.rows})`;
+    await this.#inTransaction(() =>
+      this.client.query(
+        `${this.#source.answers === null ? `update ${this.#table} set ${sets}` : `delete from ${this.#answers}`}
+         where status = 'failed' and ${ids.length === 0 ? 'true' : some}`,
+        ids.length === 0 ? undefined : listOf(ids),
       ),
     );
-    return rows.length;
   }
 
-  /** Ends the connection. */
-  close(): void {
-    this.#client.close();
+  #identity(): string {
+    const { text, version } = this.#dialect;
+    const known = content.filter((name) => this.#columns.has(name));
+    return `left(cast(t.id as ${text}), ${maxIdLength}) as id, cast(${version(known)} as ${text}) as version`;
   }
 
-  /** Settings of the transaction alone, because a pooler gives the connection to others after it. */
-  async #inTransaction(text: string, values?: readonly unknown[]) {
-    await this.#client.query(
-      `begin isolation level read committed; set local lock_timeout = '2s'; set local statement_timeout = '20s'`,
-    );
+  /** The id of a row of the parameter. */
+  #id(): string {
+    return this.#dialect.cast('a.id', this.#columns.get('id') ?? {});
+  }
+
+  #waiting(isSome: boolean): string {
+    const answer = `select 1 from ${this.#answers} as w where w.id = t.id`;
+    const waits = this.#source.answers === null ? 't.status is null' : `not exists (${answer})`;
+    return isSome
+      ? `${waits} and t.id in (select ${this.#id()} from ${this.#dialect.rows})`
+      : waits;
+  }
+
+  /** The columns of an answer, and their values. */
+  #answerSets(): (readonly [string, string])[] {
+    return answered.flatMap((name) => {
+      const column = this.#answerColumns.get(name);
+      const time = name === 'processed_at' ? 'current_timestamp(6)' : undefined;
+      return column ? [[name, time ?? this.#dialect.cast(`a.${name}`, column)]] : [];
+    });
+  }
+
+  async #inTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.client.query(this.#dialect.begin);
     try {
-      const rows = await this.#client.query(text, values);
-      await this.#client.query('commit');
-      return rows;
+      const result = await work();
+      await this.client.query('commit');
+      return result;
     } catch (error) {
-      await this.#client.query('rollback').catch(() => undefined);
+      await this.client.query('rollback').catch(() => undefined);
       throw error;
     }
   }
 }
+
+const content = ['template', 'to_address', 'data', 'options', 'send_at'];
+const answered = ['status', 'message_id', 'error', 'processed_at'];
+
+/** The parameter for ids. */
+const listOf = (ids: readonly string[]) => JSON.stringify(ids.map((id) => ({ id })));

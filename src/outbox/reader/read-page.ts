@@ -4,14 +4,14 @@ import type { Limiter } from '../../base/fairness/limiter.ts';
 import { Fault, type FaultCode } from '../../base/values/errors.ts';
 import { toFault } from '../../host/http/answer-fault.ts';
 import type { Submission } from '../../sending/submission/submission-module.ts';
-import type { LeasedSource } from '../source/outbox-source-store.ts';
+import type { FailedRow, LeasedSource } from '../source/outbox-source-store.ts';
 import {
   maxPageRows,
   type OutboxRow,
   type OutboxTable,
   type RowAnswer,
 } from './outbox-table-store.ts';
-import { bodyOfRow, failedRow, keyOfRow } from './row-request.ts';
+import { bodyOfRow, failedRow, keyOfRow, showFailure } from './row-request.ts';
 
 export interface ReadPageDependencies {
   readonly submission: Pick<Submission, 'sendRow' | 'rememberRows'>;
@@ -23,9 +23,10 @@ export interface ReadPageDependencies {
 
 /** What a page of rows came to. */
 export interface PageResult {
-  readonly read: number;
+  readonly rows: readonly OutboxRow[];
   /** Rows whose answer was written. */
   readonly answered: number;
+  readonly failed: readonly FailedRow[];
 }
 
 /** Errors that pass without a change of the row: it keeps waiting, and so do those after it. */
@@ -42,6 +43,7 @@ const maxTurnMs = 4;
 /**
  * Sends a page of rows, and writes the answers into the table. Neither side has an open transaction meanwhile. A process that ends
  * before the answers are written leaves rows that are read again, and their keys give them the answers of the same messages.
+ * @param ids only of these rows
  * @throws Fault that passes, once the answers of the other rows are written
  * @throws Error of the source
  */
@@ -49,9 +51,10 @@ export async function readPage(
   { submission, pages, count }: ReadPageDependencies,
   account: Account,
   source: LeasedSource,
-  table: Pick<OutboxTable, 'answer' | 'readWaiting'>,
+  table: OutboxTable,
+  ids?: readonly string[],
 ): Promise<PageResult> {
-  const rows = await table.readWaiting(maxPageRows);
+  const rows = await table.readWaiting(maxPageRows, ids);
   const outcomes = await pages.run(account.id, () => sendRows(rows), { patient: true });
   const answers = outcomes.filter((outcome): outcome is RowAnswer => !(outcome instanceof Fault));
   const answered = answers.length === 0 ? 0 : await table.answer(answers);
@@ -67,7 +70,8 @@ export async function readPage(
       .catch(throwFault);
   const fault = outcomes.find((outcome) => outcome instanceof Fault);
   if (fault !== undefined) throw fault;
-  return { read: rows.length, answered };
+  const failed = answers.filter(({ status }) => status === 'failed').map(showFailure);
+  return { rows, answered, failed };
 
   async function sendRows(page: readonly OutboxRow[]): Promise<readonly (RowAnswer | Fault)[]> {
     const sending: Promise<RowAnswer | Fault>[] = [];
@@ -85,14 +89,12 @@ export async function readPage(
   /** @returns a Fault that passes */
   async function sendRow(row: OutboxRow): Promise<RowAnswer | Fault> {
     try {
-      const { messageId } = await submission.sendRow(account, {
-        source: source.id,
-        templateId: row.template,
-        key: keyOfRow(source.incarnation, row),
-        body: bodyOfRow(row, Date.now()),
-      });
-      const { id, version } = row;
-      return { id, version, status: 'accepted', messageId, error: null };
+      const { id, version, template, message_id: sentAs } = row;
+      const key = keyOfRow(source.incarnation, row);
+      const body = bodyOfRow(row, Date.now());
+      const message = { source: source.id, templateId: template ?? '', key, sentAs, body };
+      const { messageId } = await submission.sendRow(account, message);
+      return { id, version, status: 'accepted', message_id: messageId, error: null };
     } catch (error) {
       const fault = toFault(error);
       return passing.has(fault.code) ? fault : failedRow(row, fault);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Fault } from '../../base/values/errors.ts';
 import { errorCatalog } from '../../host/http/error-catalog.ts';
 import { type IdempotencyKey, outboxKeyPrefix } from '../../sending/submission/idempotency.ts';
+import type { FailedRow } from '../source/outbox-source-store.ts';
 import { maxRowBytes, type OutboxRow, type RowAnswer } from './outbox-table-store.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -11,8 +12,8 @@ type Members = Readonly<Record<string, unknown>>;
  * answer wasn't written, gets the answer of the message that it has already.
  */
 export function keyOfRow(incarnation: string, row: OutboxRow): IdempotencyKey {
-  const { id, template, toAddress, data, options, sendAt } = row;
-  const content = JSON.stringify([template, toAddress, data, options, sendAt]);
+  const { id, template, to_address, data, options, send_at } = row;
+  const content = JSON.stringify([template, to_address, data, options, send_at]);
   return {
     text: `${outboxKeyPrefix}${incarnation} ${hash('sha256', id)}`,
     requestHash: hash('sha256', content, 'binary'),
@@ -26,8 +27,8 @@ export function keyOfRow(incarnation: string, row: OutboxRow): IdempotencyKey {
  * @throws Fault VALIDATION_FAILED if the row is too large or its columns aren't JSON
  */
 export function bodyOfRow(row: OutboxRow, now: number): Buffer {
-  const { toAddress, sendAt, data, options, size } = row;
-  if (size > maxRowBytes || (data?.length ?? 0) + (options?.length ?? 0) > maxRowBytes)
+  const { to_address: toAddress, send_at: sendAt, data, options, size } = row;
+  if (Number(size) > maxRowBytes || (data?.length ?? 0) + (options?.length ?? 0) > maxRowBytes)
     throw invalid('data', `and options have more than ${maxRowBytes / 1024} KiB`);
   const given = parse('options', options) ?? {};
   if (!isObject(given)) throw invalid('options', 'must be an object');
@@ -72,5 +73,13 @@ const maxErrorDetails = 20;
 export function failedRow({ id, version }: OutboxRow, { code, details, extra }: Fault): RowAnswer {
   const { message } = errorCatalog[code];
   const error = { errorName: code, message, details: details.slice(0, maxErrorDetails), ...extra };
-  return { id, version, status: 'failed', messageId: null, error: JSON.stringify(error) };
+  return { id, version, status: 'failed', message_id: null, error: JSON.stringify(error) };
+}
+
+/** A failed row as its source shows it. */
+export function showFailure({ id, error }: RowAnswer): FailedRow {
+  const { errorName, message, details } = JSON.parse(error ?? '{}');
+  const [first] = details;
+  const detail = first === undefined ? message : `${first.field} ${first.reason}`;
+  return { id, errorName, detail: String(detail).slice(0, 300), at: new Date().toISOString() };
 }

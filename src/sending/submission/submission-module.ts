@@ -6,7 +6,7 @@ import { syncIdClock } from '../../base/database/database-time-store.ts';
 import { PeriodicTask } from '../../base/threads/periodic-task.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { Fault } from '../../base/values/errors.ts';
-import type { AccountId, ClientId } from '../../base/values/ids.ts';
+import type { AccountId, ClientId, MessageId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
 import { ensureMessagePartitions } from '../../content/message/message-partitions-store.ts';
 import { isTestClass } from '../../content/message/test-class.ts';
@@ -17,7 +17,7 @@ import { type AcceptOutcome, type AcceptRow, countRecipients } from './accept-ro
 import { AcceptStore } from './accept-store.ts';
 import { admitService, type RawRight } from './admit-caller.ts';
 import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
-import type { Receipt } from './commit-message.ts';
+import { findReplay, type Receipt } from './commit-message.ts';
 import { CustomHeaderRules } from './custom-headers.ts';
 import { type IdempotencyKey, IdempotencyLocks } from './idempotency.ts';
 import { rememberAnswered, removeOldIdempotencyKeys } from './idempotency-key-store.ts';
@@ -74,6 +74,8 @@ interface RowMessage {
   readonly source: string;
   readonly templateId: string;
   readonly key: IdempotencyKey;
+  /** The message that it was sent as before, even if its key has been forgotten; null: none. */
+  readonly sentAs: string | null;
   readonly body: Buffer;
 }
 
@@ -195,8 +197,13 @@ export function createSubmission(dependencies: SubmissionDependencies) {
      * Sends the message of a row of an account's outbox, with the same checks and commit as a caller's.
      * @throws Fault as the send operation does
      */
-    sendRow: (account: Account, { source, templateId, key, body }: RowMessage): Promise<Receipt> =>
-      measured(() =>
+    async sendRow(
+      account: Account,
+      { source, templateId, key, sentAs, body }: RowMessage,
+    ): Promise<Pick<Receipt, 'messageId'>> {
+      if (sentAs !== null)
+        return (await findReplay(sending, account.id, key)) ?? { messageId: sentAs as MessageId };
+      return measured(() =>
         sendEmail(sending, {
           admission: admitService({ account, clientId: `outbox-${source}` as ClientId }),
           templateText: templateId,
@@ -205,7 +212,8 @@ export function createSubmission(dependencies: SubmissionDependencies) {
           rowKey: key,
           body,
         }),
-      ),
+      );
+    },
     /** See `rememberAnswered`. */
     rememberRows: (accountId: AccountId, keys: readonly string[]): Promise<void> =>
       rememberAnswered(database.kysely, accountId, keys),

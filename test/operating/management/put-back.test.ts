@@ -254,6 +254,8 @@ const otherValues: Readonly<Record<string, Readonly<Record<string, unknown>>>> =
   },
   '/accounts/:accountId/outbox-sources/:sourceId': {
     table: undefined,
+    answers: undefined,
+    after: 'delete',
     url: (body: Body) => ({ ...body, url: 'postgres://u:p@db.other.test/back' }),
     rowsPerSecond: 7,
   },

@@ -84,6 +84,17 @@ function accountOf(id: string): fc.Arbitrary<object> {
       }),
     ),
     lists: anySubset(['l-1', 'l-2'], 'id', fc.record({ name, description: some(name) })),
+    outboxSources: anySubset(
+      ['orders', 'refunds'],
+      'id',
+      fc.record({
+        table: fc.constant('email_outbox'),
+        url: fc.constantFrom('postgres://u:one@db.shop.test/a', 'postgres://u:two@db.shop.test/a'),
+        answers: some(fc.constant(null)),
+        after: some(fc.constantFrom('keep', 'delete')),
+        rowsPerSecond: some(fc.integer({ min: 1, max: 5_000 })),
+      }),
+    ),
   });
 }
 

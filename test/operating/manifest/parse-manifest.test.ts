@@ -284,7 +284,7 @@ describe('mistakes of different kinds', () => {
       'accounts[0].users[1].role must be one of owner, developer, marketer, viewer, service',
       'accounts[0].users[2].email is not a valid email address: it has no @',
       'accounts[1] must be an object',
-      'accounts[2].nam is unknown; allowed members are id, name, addOns, suspended, retentionDays, quota, archiveAddress, attachmentLimit, policy, users, senders, integrations, templates, lists',
+      'accounts[2].nam is unknown; allowed members are id, name, addOns, suspended, retentionDays, quota, archiveAddress, attachmentLimit, policy, users, senders, integrations, templates, lists, outboxSources',
       'accounts[2].name is required',
       'accounts[2].senders[0].address is not a valid email address: it has no @',
     ]);

@@ -41,6 +41,7 @@ export const layoutTexts = {
   'nav.reports': 'Reports',
   'nav.domains': 'Domains',
   'nav.webhooks': 'Webhooks',
+  'nav.outboxes': 'Outboxes',
   'nav.inbox': 'Test inbox',
   'nav.server': 'All captured mail',
   'nav.team': 'Team',

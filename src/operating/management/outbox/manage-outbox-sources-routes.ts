@@ -1,34 +1,39 @@
 import { Type } from 'typebox';
+import { announceChange } from '../../../base/database/announce.ts';
 import {
   NamedObject,
   Nullable,
-  OptionalText,
   StrictObject,
+  strict,
   Text,
   Time,
   Whole,
 } from '../../../base/values/common-schemas.ts';
 import {
   listSources,
+  maxRetryIds,
   outboxSourceOf,
+  outboxSourceTopic,
   removeSource,
-  saveSource,
+  retryOf,
 } from '../../../outbox/source/outbox-source-store.ts';
-import {
-  defaultRowsPerSecond,
-  maxRowsPerSecond,
-  maxSourceUrlLength,
-  parseSourceUrl,
-  tableNamePattern,
-} from '../../../outbox/source/source-url.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
+import { AfterAccept, OutboxSourceSchema } from '../../manifest/manifest-schema.ts';
+import { outboxSection } from '../../manifest/resource-sections.ts';
 import { defineList } from '../answer/list-operations.ts';
-import { invalidField } from '../answer/problem.ts';
+import { defineOperation } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
+import { entryScope, saveResource } from '../save-resource.ts';
 
 const members = {
   id: Type.String(),
+  dialect: Type.Enum(['postgres', 'mysql'], {
+    description: 'Of its database; `mysql` is also MariaDB’s.',
+  }),
   table: Type.String(),
-  server: Text('Host, port and database. Nothing shows the URL, which has a password.'),
+  answers: Nullable(Text('The table that gets the answers; null: the table itself.')),
+  after: AfterAccept,
+  server: Text('Hosts, ports and database. Nothing shows the URL, which has a password.'),
   rowsPerSecond: Whole('Max rows sent per second.'),
   createdAt: Time('When it was created.'),
 };
@@ -42,28 +47,23 @@ const ListedOutboxSourceView = NamedObject('ListedOutboxSource', {
   failingSince: Nullable(Time('Since when the table can’t be read.')),
   failure: Nullable(Text('Why, such as `COLUMN_MISSING` or `LOGIN_FAILED`.')),
   failureDetail: Nullable(Type.String()),
-});
-
-const OutboxSourceBody = StrictObject({
-  table: OptionalText({
-    description:
-      'The table, such as `email_outbox` or `shop.email_outbox`. Required for a new source; it can’t be changed.',
-    examples: ['email_outbox'],
-    maxLength: 127,
-    pattern: tableNamePattern,
-  }),
-  url: OptionalText({
-    description:
-      'Where its database is: `postgres://user:password@host:5432/database`. The server needs TLS with a certificate for the host. Required for a new source; default: the stored URL.',
-    examples: ['postgres://signalpost:password@db.shop.example/shop'],
-    minLength: 1,
-    maxLength: maxSourceUrlLength,
-  }),
-  rowsPerSecond: Type.Optional(
-    Whole(`Max rows sent per second. Default: ${defaultRowsPerSecond}.`, {
-      minimum: 1,
-      maximum: maxRowsPerSecond,
+  reading: Nullable(
+    Type.Enum(['replication', 'polling'], {
+      description: 'How its rows are found; null before its table is read.',
     }),
+  ),
+  slotBytes: Nullable(
+    Whole('Bytes of write-ahead log that its replication slot holds back; null without one.'),
+  ),
+  rowsLastMinute: Whole('Rows that were answered in about the last minute.'),
+  failedRows: Type.Array(
+    NamedObject('OutboxFailedRow', {
+      id: Type.String(),
+      errorName: Text('The error that the send operation would give.'),
+      detail: Text('Its first detail. The row has all of them.'),
+      at: Time('When it failed.'),
+    }),
+    { description: 'The latest rows that failed and weren’t accepted since, at most 20.' },
   ),
 });
 
@@ -85,19 +85,12 @@ export const outboxSourceRoutes = resourceRoutes({
     confirmed: true,
     summary: 'Create or update an outbox source',
     description:
-      'Sends the rows of a table of your own PostgreSQL, which your application inserts in its own transactions. An omitted URL stays; an omitted rate becomes the default.',
-    body: OutboxSourceBody,
-    write(call) {
-      const { table, url, rowsPerSecond = defaultRowsPerSecond } = call.body;
-      const { accountId, sourceId } = call.params;
-      const { key, outbox } = call.dependencies;
-      const parsed = url === undefined ? undefined : parseSourceUrl(url, outbox.networks);
-      if (parsed !== undefined && 'reason' in parsed) throw invalidField('url', parsed.reason);
-      const settings = { table, rowsPerSecond, database: parsed };
-      return async (transaction) => {
-        const refusal = await saveSource(transaction, key, accountId, sourceId, settings);
-        if (refusal !== undefined) throw invalidField(refusal.field, refusal.reason);
-      };
+      'Sends the rows of a table of your own PostgreSQL, MySQL or MariaDB, which your application inserts in its own transactions. Omitted members stay as they are; a new source has the defaults. Saving it, changed or not, retries a source that fails.',
+    body: Type.Omit(OutboxSourceSchema, ['id'], strict),
+    write: (call) => async (transaction) => {
+      const { accountId, sourceId: id } = call.params;
+      await applyEntry(outboxSection, { ...call.body, id }, entryScope(call, transaction));
+      await announceChange(transaction, outboxSourceTopic, `${accountId}/${id}`);
     },
   },
   remove: {
@@ -107,5 +100,25 @@ export const outboxSourceRoutes = resourceRoutes({
     description: 'Its table stays, and so do the messages of its rows.',
     write: (call) => (transaction) =>
       removeSource(transaction, call.params.accountId, call.params.sourceId),
+  },
+});
+
+export const retryOutboxRows = defineOperation({
+  id: 'retryOutboxRows',
+  summary: 'Retry failed rows of an outbox source',
+  description: 'The reader of the source does it within seconds.',
+  body: StrictObject({
+    ids: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), {
+        description: 'Default: all rows that failed.',
+        minItems: 1,
+        maxItems: maxRetryIds,
+      }),
+    ),
+  }),
+  async handle(call) {
+    const { accountId, sourceId } = call.params;
+    await saveResource(call, retryOf(accountId, sourceId, call.body.ids ?? []));
+    return undefined;
   },
 });

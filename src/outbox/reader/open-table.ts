@@ -1,0 +1,46 @@
+import type { HostNames } from '../../base/dns/host-names.ts';
+import { type GuardedClient, guardedAddress } from '../../base/network/guarded-database.ts';
+import { connectToMysql } from '../../base/network/guarded-mysql.ts';
+import { connectToPostgres } from '../../base/network/guarded-postgres.ts';
+import type { PublicNetworks } from '../../base/network/public-networks.ts';
+import type { OutboxSource } from '../source/outbox-source-store.ts';
+import { parseSourceUrl } from '../source/source-url.ts';
+import { maxAnswerBytes, OutboxTable, TableProblem } from './outbox-table-store.ts';
+
+export interface OpenTableDependencies {
+  readonly networks: PublicNetworks;
+  readonly hostNames: HostNames;
+}
+
+/**
+ * Connects to the server of a source that can be written to: the primary, also after a failover.
+ * @param onNews called with each notification, and once a connection is closed
+ * @returns the table, and a function that connects to the same server for replication
+ * @throws TableProblem URL_NOT_ALLOWED or READ_ONLY, or an Error of the last server that was tried
+ */
+export async function openTable(
+  source: OutboxSource & { readonly url: string },
+  { networks, hostNames }: OpenTableDependencies,
+  onNews?: () => void,
+) {
+  const parsed = parseSourceUrl(source.url, networks);
+  if ('reason' in parsed) throw new TableProblem('URL_NOT_ALLOWED', `the URL ${parsed.reason}`);
+  const connect = source.dialect === 'postgres' ? connectToPostgres : connectToMysql;
+  const options = { applicationName: 'signalpost outbox', maxAnswerBytes, onNews };
+  let failure: unknown;
+  for (const server of parsed.servers) {
+    let client: GuardedClient | undefined;
+    try {
+      const address = await guardedAddress(server, networks, hostNames);
+      client = await connect(server, address, options);
+      const table = new OutboxTable(client, source);
+      await table.start(server.host);
+      const replicate = () => connectToPostgres(server, address, { ...options, replication: true });
+      return { table, replicate };
+    } catch (error) {
+      client?.close();
+      failure = error;
+    }
+  }
+  throw failure;
+}
