@@ -13,7 +13,7 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=cache,target=/
 COPY . .
 # Without the packages that postpack adds: the next stage installs those of the image's architecture.
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=cache,target=/root/.npm \
-  node scripts/build-console.mjs && node scripts/build-package.mjs && npm pack --ignore-scripts \
+  npm run prepare && npm run prepack && npm pack --ignore-scripts \
   && mkdir /release && tar -xzf signalpost-*.tgz -C /release --strip-components=1
 
 FROM --platform=$BUILDPLATFORM ${NODE} AS install

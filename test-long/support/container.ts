@@ -145,7 +145,9 @@ export class ContainerBuilder {
     await writeFile(secret, npmrc);
     await this.#buildah(
       ...['bud', '--isolation', 'chroot', '--format', 'docker', '--layers'],
-      ...['--platform', `linux/${architecture}`, '--tag', tag],
+      ...['--platform', `linux/${architecture}`, '--tag', tag, '--pull-never'],
+      // Debian's Buildah takes the platform of the image for that of its builder.
+      ...['--build-arg', 'BUILDPLATFORM=linux/amd64'],
       ...['--build-arg', `BASE=localhost/${base}`, '--build-arg', `NODE=localhost/${node}`],
       ...(embeddedPostgres ? ['--build-arg', 'EMBEDDED_POSTGRES=1'] : []),
       ...['--secret', `id=npmrc,src=${secret}`],

@@ -34,13 +34,15 @@ interface Source {
 let count = 0;
 
 /** A published table without a trigger that notifies, and its source. */
-async function openOutbox(user = 'streaming') {
+async function openOutbox(user = 'streaming', create?: (table: string) => string) {
   count += 1;
   const [id, table] = [`source-${count}`, `outbox_${count}`];
+  if (create !== undefined) await app.query(create(table));
   await app.query(outboxSchemaSql({ dialect: 'postgres', table, answers: null }));
   await app.query(`
     drop trigger signalpost_outbox on ${table};
-    create publication "of ${table}" for table ${table} (id) with (publish = 'insert');
+    create publication "of ${table}" for table ${table} (id)
+      with (publish = 'insert', publish_via_partition_root);
     grant select, update (status, message_id, error, processed_at) on ${table} to ${user}`);
   const url = new URL(gate.url);
   url.username = user;
@@ -104,6 +106,30 @@ test('inserted rows of a published table are streamed, one after another', async
     await outbox.answered(row);
   }
   assert.equal(await outbox.messages(), 60);
+});
+
+test('a partitioned table is streamed as a whole, and loses partitions once they are answered', async (t) => {
+  const outbox = await openOutbox(
+    'streaming',
+    (table) => `
+      create table ${table} (id uuid not null default gen_random_uuid(), day int not null default 1,
+        template text not null, to_address text not null, data jsonb,
+        status text, message_id uuid, error jsonb, processed_at timestamptz,
+        primary key (id, day)) partition by range (day);
+      create table ${table}_1 partition of ${table} for values from (1) to (2);
+      create table ${table}_2 partition of ${table} for values from (2) to (3)`,
+  );
+  t.after(outbox.remove);
+  await outbox.reads('replication');
+  for (let row = 1; row <= 20; row += 1) {
+    await outbox.insert(1);
+    await outbox.answered(row);
+  }
+  await app.query(`alter table ${outbox.table} alter day set default 2`);
+  await app.query(`drop table ${outbox.table}_1`);
+  await outbox.insert(1);
+  await outbox.answered(1);
+  assert.equal(await outbox.messages(), 21);
 });
 
 test('an idle table holds back no WAL of others', async (t) => {

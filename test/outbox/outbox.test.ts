@@ -620,6 +620,29 @@ test('constraints refuse a row without a value that its template needs, and are 
   assert.equal((await runInProcess(check, commands)).code, 0);
 });
 
+test('publishing a version that breaks rows that were sent recently requires force', async (t) => {
+  const template = { id: 'note-2', sender: 'orders@shop.test' };
+  const source = { subject: 'Hello', previewText: '', html: '<p>{{Name}}</p>' };
+  await publishShopTemplate(database, shop.shop, { ...template, source });
+  const outbox = await Outbox.open(t);
+  const id = await outbox.insert({ template: template.id, data: { Name: 'Ada' } });
+  const { message_id: messageId } = await outbox.answer(id);
+  const where = `${path}/templates/${template.id}`;
+  const draft = { ...source, html: '<p>{{Name}} {{Total}}</p>', sender: template.sender };
+  assert.equal((await owner.put(`${where}/draft`, draft)).status, 201);
+  const worker = await startTestService({ databaseUrl, roles: ['worker'] });
+  t.after(worker.stop);
+  await waitFor('the usage to be recorded', async () => {
+    const usage = 'select from template_call where template_id = $1';
+    return (await database.pool.query(usage, [template.id])).rowCount === 1;
+  });
+  const refused = await owner.post(`${where}/publish`, {});
+  assert.equal(refused.body.type, '/problems/breaks-callers', refused.text);
+  assert.deepEqual(refused.body.missing, ['Total']);
+  const [call] = refused.body.calls as { lastMessageId: string }[];
+  assert.equal(call?.lastMessageId, messageId);
+});
+
 test('answers go to a second table, and accepted rows are deleted, if a source says so', async (t) => {
   const table = 'outbox_apart';
   const outbox = await Outbox.open(

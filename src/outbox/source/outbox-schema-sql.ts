@@ -48,7 +48,8 @@ create or replace trigger signalpost_outbox after insert or update on ${table}
   for each row ${when}execute function signalpost_outbox_notify();
 
 -- With logical replication, instead of this trigger (before PostgreSQL 15 without "(id)"):
--- create publication signalpost_outbox for table ${table} (id) with (publish = 'insert');
+-- create publication signalpost_outbox for table ${table} (id)
+--   with (publish = 'insert', publish_via_partition_root);
 `,
 };
 
