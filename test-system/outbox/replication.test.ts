@@ -182,7 +182,7 @@ test('a slot that holds back too much WAL is dropped, and its rows are found by 
   await waitFor('the slot to be dropped', async () => (await slot())?.name !== name, 60_000);
   await outbox.insert(10);
   await outbox.answered(10);
-  assert.equal((await outbox.state())?.reading, 'polling');
+  await outbox.reads('polling');
   assert.equal(await outbox.messages(), 10);
 });
 
