@@ -102,7 +102,8 @@ export class ContainerBuilder {
   async createNode(name: string, base: string): Promise<void> {
     const container = await this.#buildah('from', `localhost/${base}`);
     const certificates = '/etc/ssl/certs/ca-certificates.crt';
-    const npm = join(await run('npm', ['root', '--global']), 'npm');
+    const program = await run('sh', ['-c', 'readlink -f "$(command -v npm)"']);
+    const npm = join(dirname(program), '..');
     await this.#buildah('add', container, process.execPath, '/usr/local/bin/node');
     await this.#buildah('add', container, npm, '/usr/local/lib/node_modules/npm');
     await this.#buildah('add', container, certificates, certificates);
