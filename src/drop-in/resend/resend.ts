@@ -9,75 +9,30 @@ import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { parseMessageId } from '../../base/values/ids.ts';
 import type { MessageState } from '../../content/message/message-state.ts';
 import { htmlText } from '../../content/template/html-text.ts';
-import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
+import { formatBytes, kibibyte, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { checkSendAt } from '../../sending/submission/delivery-timing.ts';
-import { type BodyJson, member } from '../../sending/submission/read-body-json.ts';
-import { changeSchedule } from '../provider/change-schedule.ts';
-import {
-  type DropInAnswer,
-  type DropInCall,
-  type DropInError,
-  DropInRefusal,
-  type DropInRequest,
-  defineDropIn,
-  ok,
-  on,
-  withAttachments,
-} from '../provider/drop-in.ts';
+import { member } from '../../sending/submission/read-body-json.ts';
+import type { DropInAnswer, DropInError, DropInRequest, ErrorTable } from '../provider/drop-in.ts';
+import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
+import { DropInRefusal } from '../provider/drop-in-request.ts';
 import { describeError } from '../provider/drop-in-routes.ts';
+import { namesOf, type ProviderMessage, toMessage } from '../provider/mail.ts';
 import {
   attributesNote,
   headersNote,
+  invalidMember,
   invalidMembers,
   MemberTable,
-  mapped,
-  namesOf,
+  plain,
   readNumber,
-  supported,
-  toPairs,
 } from '../provider/members.ts';
-import { readMailbox, readMailboxes } from '../provider/read-mailboxes.ts';
-import {
-  describeSent,
-  findSentMessage,
-  findTogether,
-  readSentMessage,
-  type SentMessage,
-  type SentMessageDetail,
-} from '../provider/read-sent-message.ts';
-import {
-  attachmentsIn,
-  checkUnsent,
-  forEach,
-  type ProviderMessage,
-  readJson,
-  sendMessage,
-  toFile,
-  toMessage,
-  useBatch,
-} from '../provider/send-messages.ts';
+import { readMailboxes } from '../provider/read-mailboxes.ts';
+import { attachmentsIn, type ProviderJson } from '../provider/sending.ts';
 import { readSentPage } from '../provider/sent-message-store.ts';
+import type { SentMessage } from '../provider/sent-messages.ts';
 
 const Address = Type.String({ maxLength: 2_000 });
-const Addresses = Type.Union([Address, Type.Array(Address, { maxItems: 50 })]);
 
-const emailTable = new MemberTable({
-  from: 'address',
-  to: supported(Addresses),
-  cc: supported(Addresses),
-  bcc: supported(Addresses),
-  reply_to: mapped(Addresses, 'needs verified senders'),
-  subject: 'text',
-  html: 'text',
-  text: 'text: is derived from `html` if it is absent, as Resend does, and left out if it is empty',
-  headers: `texts: ${headersNote}`,
-  attachments: 'list',
-  tags: `list: ${attributesNote}`,
-  scheduled_at:
-    'short: is an ISO 8601 time with an offset, or `in 5 minutes`, `in 2 hours` or `in 3 days`; up to 365 days ahead',
-  template: 'object',
-  topic_id: 'refused: isn’t supported, because Signalpost has no topics',
-});
 const maxBufferBodyBytes = 4 * mebibyte;
 const fileTable = new MemberTable({
   content: `text: is Base64; a Buffer as Node writes it to JSON is taken in a body of up to ${formatBytes(maxBufferBodyBytes)}`,
@@ -87,16 +42,48 @@ const fileTable = new MemberTable({
   path: 'refused: isn’t supported, because Signalpost fetches no files; send their content',
 });
 const tagTable = new MemberTable({ name: 'text', value: 'text' });
-const templateTable = new MemberTable({
-  id: 'short: is the ID of a published template of the account; `signalpost import` makes it the alias, or Resend’s ID',
-  variables: mapped(
-    Type.Unsafe<Readonly<Record<string, string | number>>>({
-      type: 'object',
-      additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }] },
-    }),
-    'become values of its fields, numbers as text',
-  ),
-});
+const templateTable = new MemberTable(
+  {
+    id: 'short: is the ID of a published template of the account; `signalpost import` makes it the alias, or Resend’s ID',
+    variables: 'values: become values of its fields, numbers as text',
+  },
+  {
+    values: plain(
+      Type.Unsafe<Readonly<Record<string, string | number>>>({
+        type: 'object',
+        additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+      }),
+    ),
+  },
+);
+const emailTable = new MemberTable(
+  {
+    from: 'mailbox',
+    to: 'mailboxes',
+    cc: 'mailboxes',
+    bcc: 'mailboxes',
+    reply_to: 'mailboxes: needs verified senders',
+    subject: 'text',
+    html: 'text',
+    text: 'text: is derived from `html` if it is absent, as Resend does, and left out if it is empty',
+    headers: `texts: ${headersNote}`,
+    attachments: 'files',
+    tags: `tags as attributes: ${attributesNote}`,
+    scheduled_at:
+      'short as sendAt: is an ISO 8601 time with an offset, or `in 5 minutes`, `in 2 hours` or `in 3 days`; up to 365 days ahead',
+    template: 'template',
+    topic_id: 'refused: isn’t supported, because Signalpost has no topics',
+  },
+  {
+    mailboxes: {
+      schema: Type.Union([Address, Type.Array(Address, { maxItems: 50 })]),
+      read: readMailboxes,
+    },
+    files: fileTable.asList(100, 'filename', 'content'),
+    tags: tagTable.asPairs(),
+    template: templateTable.asObject('id'),
+  },
+);
 
 const emailMembers = {
   '': emailTable,
@@ -107,60 +94,31 @@ const emailMembers = {
 
 /** The members of Resend's email by those of the send body. */
 const emailNames = namesOf({
-  replyTo: 'reply_to',
+  ...emailTable.names,
   envelope: 'to, cc and bcc',
   content: 'html or text',
   values: 'template.variables',
-  attributes: 'tags',
-  sendAt: 'scheduled_at',
   templateId: 'template.id',
   idempotencyKey: 'Idempotency-Key',
 });
 
 /**
  * Translates an email of Resend's API.
- * @param contents of its attachments, by their placeholders
  * @throws Fault VALIDATION_FAILED with the members of Resend's email
  */
-function readEmail(value: unknown, contents: BodyJson['contents'], now: number): ProviderMessage {
-  const { from, subject, html, text, headers, template, ...email } = emailTable.read(value);
+function readEmail({ value, contents }: ProviderJson, now: number): ProviderMessage {
   const details: FaultDetail[] = [];
-  const list = (name: 'to' | 'cc' | 'bcc' | 'reply_to') =>
-    readMailboxes(email[name], name, details);
-  const to = list('to');
-  if (to.length === 0) details.push({ field: 'to', reason: 'is required' });
-  const tags = tagTable.readEach(email.tags, 'tags', details);
-  const pairs = tags?.map((tag) => [tag.name, tag.value] as const);
-  const files = fileTable.readEach(
-    email.attachments,
-    'attachments',
-    details,
-    'filename',
-    'content',
-  );
-  const stored = template && templateTable.read(template, 'template.');
-  if (stored !== undefined && stored.id === undefined)
-    details.push({ field: 'template.id', reason: 'is required' });
-  const values = Object.entries(stored?.variables ?? {}).map(([name, one]) => [name, String(one)]);
+  const { template, ...email } = emailTable.read(value, '', details, 'to');
+  const derived = email.html === undefined || template ? undefined : htmlText(email.html);
+  const values = Object.entries(template?.variables ?? {}).map(([name, one]) => [name, `${one}`]);
   const mail = {
-    from: from === undefined ? undefined : readMailbox(from, 'from', details),
-    to,
-    cc: list('cc'),
-    bcc: list('bcc'),
-    replyTo: list('reply_to'),
-    subject,
-    html,
-    text: text ?? (html === undefined || stored !== undefined ? undefined : htmlText(html)),
-    headers,
-    attachments: files?.map((file) =>
-      toFile(contents, file.filename, file.content, file.content_type, file.content_id),
-    ),
-    attributes: toPairs(pairs, ['tags', 'name'], details),
-    sendAt: readSchedule(email.scheduled_at, now, details),
-    templateId: stored?.id,
-    values: stored && Object.fromEntries(values),
+    ...email,
+    text: email.text ?? derived,
+    sendAt: readSchedule(email.sendAt, now, details),
+    templateId: template?.id,
+    values: template && Object.fromEntries(values),
   };
-  return toMessage(mail, details);
+  return toMessage(mail, details, contents);
 }
 
 const relativeTime = /^in (\d{1,5}) ?(min|minute|hour|h|day)s?$/i;
@@ -191,67 +149,46 @@ function readSchedule(
 }
 
 const maxBatchEmails = 100;
-const smallBodyBytes = 4 * 1_024;
+/** Some SDKs send no body, other clients send `{}`. */
+const smallBody = { bodyBytes: 4 * kibibyte };
 
-const updateMembers = new MemberTable({ scheduled_at: 'short' });
-
-const calls: readonly DropInCall[] = [
-  on(
-    'POST /emails messages:send: send an email, now or later, from its content or a template',
-    sendEmail,
-    {
-      ...withAttachments,
-      members: emailMembers,
-      names: emailNames,
-    },
-  ),
-  on(
-    `POST /emails/batch messages:send: send up to ${maxBatchEmails} emails, without attachments; strict or permissive`,
-    sendBatch,
-    { bodyBytes: 10 * mebibyte, names: emailNames },
-  ),
-  on('GET /emails messages:read: list emails, newest first, one for each recipient', listEmails, {
-    query: ['after', 'before', 'limit'],
-  }),
-  on(
-    'GET /emails/:id messages:read: read an email and its last event',
-    async (request) => ok(viewDetail(await readSentMessage(request, idOf(request)))),
-    { query: [] },
-  ),
-  on('PATCH /emails/:id queue:control: move a scheduled email', moveEmail, {
-    bodyBytes: smallBodyBytes,
-    members: { '': updateMembers },
-  }),
-  // The SDK sends no body, other clients send `{}`.
-  on(
-    'POST /emails/:id/cancel queue:control: cancel a scheduled email',
-    (request) => changeEmail(request),
-    {
-      bodyBytes: smallBodyBytes,
-    },
-  ),
-  on('GET /domains domains:read: list the account’s sending domains', listDomains, { query: [] }),
-  on(
-    'GET /domains/:id domains:read: read a domain and its DNS records; its ID is its name',
-    readDomain,
-    { query: [] },
-  ),
-];
+const updateTable = new MemberTable({ scheduled_at: 'short' });
 
 /** Resend's API (https://resend.com/docs/api-reference), as version 6 of its SDK calls it. */
 export const resend = defineDropIn({
   name: 'resend',
-  title: 'Resend',
   keyOf: ({ authorization = '' }) => /^bearer +(\S+) *$/i.exec(authorization)?.[1],
-  calls,
+  calls: {
+    'POST /emails messages:send: send an email, now or later, from its content or a template': {
+      answer: sendEmail,
+      ...withAttachments,
+      members: emailMembers,
+      names: emailNames,
+    },
+    [`POST /emails/batch messages:send: send up to ${maxBatchEmails} emails, without attachments; strict or permissive`]:
+      { answer: sendEmails, bodyBytes: 10 * mebibyte, names: emailNames },
+    'GET /emails?after&before&limit messages:read: list emails, newest first, one for each recipient':
+      listEmails,
+    'GET /emails/:id? messages:read: read an email and its last event': readEmailDetail,
+    'PATCH /emails/:id queue:control: move a scheduled email': {
+      answer: moveEmail,
+      ...smallBody,
+      members: { '': updateTable },
+    },
+    'POST /emails/:id/cancel queue:control: cancel a scheduled email': {
+      answer: (request) => changeEmail(request),
+      ...smallBody,
+    },
+    'GET /domains? domains:read: list the account’s sending domains': listDomains,
+    'GET /domains/:id? domains:read: read a domain and its DNS records; its ID is its name':
+      readDomain,
+  },
   describeError: describeResendError,
   environment: (url, key) => ({ RESEND_API_KEY: key, RESEND_BASE_URL: url }),
 });
 
 /** Status and name of errors as Resend documents them; others are a `validation_error`. */
-const errors: Partial<
-  Readonly<Record<DropInError['kind'], readonly [status: number, name: string]>>
-> = {
+const errorNames: ErrorTable<readonly [status: number, name: string]> = {
   MISSING_KEY: [401, 'missing_api_key'],
   UNAUTHORIZED: [403, 'invalid_api_key'],
   MISSING_PERMISSION: [401, 'restricted_api_key'],
@@ -268,7 +205,7 @@ const errors: Partial<
 };
 
 function describeResendError({ kind, message, details }: DropInError): DropInAnswer {
-  const [status, name] = errors[kind] ?? [422, 'validation_error'];
+  const [status, name] = errorNames[kind] ?? [422, 'validation_error'];
   const answer = (statusCode: number, errorName: string): DropInAnswer =>
     ok({ statusCode, name: errorName, message }, statusCode);
   if (details.some(({ field }) => /^idempotency-?key$/i.test(field)))
@@ -276,10 +213,6 @@ function describeResendError({ kind, message, details }: DropInError): DropInAns
   if (kind === 'VALIDATION_FAILED' && details.some(({ reason }) => reason === 'is required'))
     return answer(status, 'missing_required_field');
   return answer(status, name);
-}
-
-function idOf({ params }: DropInRequest): string {
-  return params.id ?? '';
 }
 
 /** The Buffer of a file, which versions of the SDK before 4 and other programs in JavaScript don't encode. */
@@ -293,130 +226,85 @@ function encodeBuffers(body: Buffer): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll(bufferContent, encode), 'latin1');
 }
 
-async function sendEmail(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, headers, body, span } = request;
-  // A repetition is found by its bytes, which decoding its attachments overwrites.
-  const idempotencyKey = headers['idempotency-key'];
-  const encoded = { ...request, body: encodeBuffers(body) };
-  const { value, contents } = readJson(encoded, attachmentsIn('attachments', 'content'));
-  const message = readEmail(value, contents, services.clock.now());
-  const { messageId } = await sendMessage(request, message, { idempotencyKey, body, span });
+async function sendEmail({ sending, headers, body, now }: DropInRequest): Promise<DropInAnswer> {
+  const json = sending.readJson(attachmentsIn('attachments', 'content'), encodeBuffers(body));
+  const { messageId } = await sending.send(readEmail(json, now), headers['idempotency-key']);
   return ok({ id: messageId });
 }
 
-function sendBatch(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, headers, span } = request;
+function sendEmails({ sending, headers, now }: DropInRequest): Promise<DropInAnswer> {
   const isPermissive = headers['x-batch-validation'] === 'permissive';
-  const key = headers['idempotency-key'];
-  return useBatch(request, maxBatchEmails, async (items) => {
-    const now = services.clock.now();
-    const messages = await forEach(items, async (item) => readBatchItem(request, item, now));
-    if (!isPermissive) await checkAll(request, messages);
-    const results = await forEach(messages, async (message, index) => {
-      if (message instanceof Fault) throw message;
-      const idempotencyKey = key === undefined ? undefined : `${key}/${index}`;
-      return sendMessage(request, message, { idempotencyKey, body: items[index], span });
-    });
-    // What was checked can still fail, such as by a suppression.
-    const failed = results.find((result) => result instanceof Fault);
-    if (!isPermissive && failed instanceof Fault && results.every((one) => one instanceof Fault))
-      throw failed;
-    const sent = results.flatMap((one) => (one instanceof Fault ? [] : [{ id: one.messageId }]));
-    const failures = results.flatMap((one, index) =>
-      one instanceof Fault ? [{ index, message: describeError(one, emailNames).message }] : [],
+  return sending.useBatch(maxBatchEmails, async (items) => {
+    const messages = items.map(
+      (item) => () => readBatchItem(sending.readJson(undefined, item), now),
     );
-    return ok({ data: sent, ...((isPermissive || failures.length > 0) && { errors: failures }) });
+    if (!isPermissive) await sending.checkEach(messages, nameFirst);
+    const bodyAt = (index: number) => items[index];
+    const { sent, failed } = await sending.sendEach(messages, bodyAt, undefined, isPermissive);
+    const errors = failed.map(({ fault, index }) => {
+      const { message } = describeError(fault, emailNames);
+      return { index, message };
+    });
+    const data = sent.map(({ messageId }) => ({ id: messageId }));
+    return ok({ data, ...((isPermissive || errors.length > 0) && { errors }) });
   });
 }
 
-function readBatchItem(request: DropInRequest, item: Buffer, now: number): ProviderMessage {
-  const { value } = readJson({ ...request, body: item });
-  const refusedMembers = ['attachments', 'scheduled_at'].filter(
-    (name) => (member(value, name) ?? null) !== null,
+function readBatchItem(json: ProviderJson, now: number): ProviderMessage {
+  const refused = ['attachments', 'scheduled_at'].filter(
+    (name) => member(json.value, name) != null,
   );
-  if (refusedMembers.length > 0)
-    throw invalidMembers(
-      refusedMembers.map((field) => ({ field, reason: 'isn’t allowed in a batch' })),
-    );
-  return readEmail(value, undefined, now);
+  if (refused.length > 0)
+    throw invalidMembers(refused.map((field) => ({ field, reason: 'isn’t allowed in a batch' })));
+  return readEmail(json, now);
 }
 
-/** @throws the first error, if an email of a strict batch has one */
-async function checkAll(
-  request: DropInRequest,
-  messages: readonly (ProviderMessage | Fault)[],
-): Promise<void> {
-  const checked = await forEach(messages, async (message) => {
-    if (message instanceof Fault) throw message;
-    await checkUnsent(request, message);
-  });
-  checked.forEach((result, index) => {
-    if (!(result instanceof Fault)) return;
-    const { message, details } = describeError(result, emailNames);
-    if (details.length === 0) throw result;
-    const [first = { field: '', reason: message }] = details;
-    throw new Fault(result.code, {
-      details: [{ field: `[${index}].${first.field}`, reason: first.reason }],
-    });
-  });
+/** The first problem of an email, with its place in the batch. */
+function nameFirst(fault: Fault, index: number): Fault {
+  const [first] = describeError(fault, emailNames).details;
+  if (first === undefined) return fault;
+  const details = [{ field: `[${index}].${first.field}`, reason: first.reason }];
+  return new Fault(fault.code, { details });
 }
 
 const maxPage = 100;
 const defaultPage = 20;
 
 async function listEmails(request: DropInRequest): Promise<DropInAnswer> {
-  const { query, services, admission } = request;
-  const details: FaultDetail[] = [];
+  const { query, kysely, accountId } = request;
   const read = (name: 'after' | 'before') => {
     const text = query.get(name);
     const id = text === null ? undefined : parseMessageId(text);
-    if (text !== null && id === undefined)
-      details.push({ field: name, reason: 'is not an email’s ID' });
+    if (text !== null && id === undefined) throw invalidMember(name, 'is not an email’s ID');
     return id;
   };
   const [after, before] = [read('after'), read('before')];
   const limit = readNumber(['limit', query.get('limit')], [1, maxPage], defaultPage);
   if (after !== undefined && before !== undefined)
-    details.push({ field: 'before', reason: 'can’t be used together with after' });
-  if (details.length > 0) throw invalidMembers(details);
+    throw invalidMember('before', 'can’t be used together with after');
   // Newest first, so what comes after an email in the list was sent before it.
   const page = { before: after, after: before, limit: limit + 1 };
-  const rows = await readSentPage(services.database.kysely, admission.account.id, page);
+  const rows = await readSentPage(kysely, accountId, page);
   const shown = before === undefined ? rows.slice(0, limit) : rows.slice(-limit);
-  const sent = await describeSent(request, shown);
+  const sent = await request.sent.describe(shown);
   return ok({ object: 'list', has_more: rows.length > limit, data: sent.map(viewEmail) });
 }
 
-function viewEmail(message: SentMessage) {
-  const { content } = message;
+function viewEmail({ content, ...message }: SentMessage) {
+  const sendAt = content?.sendAt;
+  const isAhead = sendAt !== undefined && Date.parse(sendAt) > Date.now();
   return {
     id: message.id,
     message_id: message.mailId,
     to: message.to,
     from: message.from,
-    created_at: message.acceptedAt.toISOString(),
+    created_at: message.accepted_at.toISOString(),
     subject: message.subject,
     bcc: orNull(message.bcc),
     cc: orNull(message.cc),
     reply_to: orNull(message.replyTo),
-    last_event:
-      message.state === 'queued' && isAhead(content?.sendAt) ? 'scheduled' : states[message.state],
-    scheduled_at: content?.sendAt ?? null,
-  };
-}
-
-function viewDetail(message: SentMessageDetail) {
-  const { html, text, events, content } = message;
-  const attributes = Object.entries(content?.attributes ?? {});
-  const later = events.findLast(({ kind }) => Object.hasOwn(laterEvents, kind));
-  const view = viewEmail(message);
-  return {
-    object: 'email',
-    ...view,
-    html,
-    text,
-    tags: attributes.map(([name, value]) => ({ name, value })),
-    last_event: later === undefined ? view.last_event : laterEvents[later.kind],
+    last_event: message.state === 'queued' && isAhead ? 'scheduled' : states[message.state],
+    scheduled_at: sendAt ?? null,
   };
 }
 
@@ -433,77 +321,70 @@ const states: Readonly<Record<MessageState, string>> = {
   canceled: 'canceled',
 };
 
-/** What happens to a delivered email. */
-const laterEvents: Readonly<Record<string, string>> = {
-  opened: 'opened',
-  clicked: 'clicked',
-  complained: 'complained',
-  bounced: 'bounced',
-};
-
-function isAhead(time: string | undefined): boolean {
-  return time !== undefined && Date.parse(time) > Date.now();
-}
-
 function orNull<Item>(list: readonly Item[]): readonly Item[] | null {
   return list.length === 0 ? null : list;
 }
 
+/** What happens to a delivered email. */
+const laterEvents: readonly string[] = ['opened', 'clicked', 'complained', 'bounced'];
+
+async function readEmailDetail(request: DropInRequest): Promise<DropInAnswer> {
+  const message = await request.sent.read(request.params.id);
+  const { html, text, events, content } = message;
+  const tags = Object.entries(content?.attributes ?? {}).map(([name, value]) => ({ name, value }));
+  const later = events.findLast(({ kind }) => laterEvents.includes(kind));
+  const view = viewEmail(message);
+  const last_event = later?.kind ?? view.last_event;
+  return ok({ object: 'email', ...view, html, text, tags, last_event });
+}
+
 async function moveEmail(request: DropInRequest): Promise<DropInAnswer> {
-  const now = request.services.clock.now();
   const details: FaultDetail[] = [];
-  const { scheduled_at: text } = updateMembers.read(readJson(request).value);
-  const time = readSchedule(text, now, details);
-  if (text === undefined) details.push({ field: 'scheduled_at', reason: 'is required' });
-  const sendAt = time === undefined ? undefined : checkSendAt(time, now);
-  if (sendAt !== undefined && !(sendAt instanceof Date))
-    details.push({ field: 'scheduled_at', reason: sendAt.reason });
-  if (!(sendAt instanceof Date)) throw invalidMembers(details);
-  return changeEmail(request, sendAt);
+  const { value } = request.sending.readJson();
+  const { scheduledAt } = updateTable.read(value, '', details, 'scheduledAt');
+  const time = readSchedule(scheduledAt, request.now, details);
+  const sendAt = time === undefined ? undefined : checkSendAt(time, request.now);
+  if (sendAt instanceof Date) return changeEmail(request, sendAt);
+  if (sendAt !== undefined) details.push({ field: 'scheduled_at', reason: sendAt.reason });
+  throw invalidMembers(details);
 }
 
 /** Moves or cancels the messages of an email to all its recipients. */
 async function changeEmail(request: DropInRequest, sendAt?: Date): Promise<DropInAnswer> {
-  const message = await findSentMessage(request, idOf(request));
+  const { sent, params } = request;
+  const message = await sent.find(params.id);
   let changed = 0;
-  for (const messageId of await findTogether(request, message))
-    changed += await changeSchedule(request, { messageId }, sendAt);
+  for (const messageId of await sent.findTogether(message))
+    changed += await sent.changeSchedule({ messageId }, sendAt);
   if (changed === 0)
     throw new DropInRefusal('CONFLICT', 'The email isn’t scheduled, or is being sent already.');
   return ok({ object: 'email', id: message.id });
 }
 
-async function listDomains({ services, admission }: DropInRequest): Promise<DropInAnswer> {
-  const domains = await readSendingDomains(services.database.kysely, admission.account.id);
+async function listDomains({ kysely, accountId }: DropInRequest): Promise<DropInAnswer> {
+  const domains = await readSendingDomains(kysely, accountId);
   return ok({ object: 'list', has_more: false, data: domains.map(viewDomain) });
 }
 
-async function readDomain(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, admission } = request;
-  const { kysely } = services.database;
-  const domain = await readSendingDomain(kysely, admission.account.id, idOf(request));
-  if (domain === undefined)
-    throw new DropInRefusal(
-      'NOT_FOUND',
-      'The account has no such domain; the ID of a domain is its name.',
-    );
-  const records = await kysely
+async function readDomain({ services, kysely, accountId, params }: DropInRequest) {
+  const domain = await readSendingDomain(kysely, accountId, params.id ?? '');
+  if (domain === undefined) {
+    const reason = 'The account has no such domain; the ID of a domain is its name.';
+    throw new DropInRefusal('NOT_FOUND', reason);
+  }
+  const found = await kysely
     .transaction()
     .execute((transaction) => readRecordFindings(services.domains, transaction, domain));
-  return ok({
-    object: 'domain',
-    ...viewDomain(domain),
-    records: records.map(({ kind, name, type, value, finding }) => ({
-      record: recordNames[kind],
-      name,
-      type,
-      value,
-      ttl: 'Auto',
-      status:
-        finding === undefined ? 'not_started' : finding.state === 'ok' ? 'verified' : 'failed',
-      ...(type === 'MX' && { priority: Number.parseInt(value, 10) }),
-    })),
-  });
+  const records = found.map(({ kind, name, type, value, finding }) => ({
+    record: recordNames[kind],
+    name,
+    type,
+    value,
+    ttl: 'Auto',
+    status: finding === undefined ? 'not_started' : finding.state === 'ok' ? 'verified' : 'failed',
+    ...(type === 'MX' && { priority: Number.parseInt(value, 10) }),
+  }));
+  return ok({ object: 'domain', ...viewDomain(domain), records });
 }
 
 const recordNames = {

@@ -1,257 +1,331 @@
 import { Type } from 'typebox';
 import type { FaultDetail } from '../../base/values/errors.ts';
-import type { BodyJson } from '../../sending/submission/read-body-json.ts';
+import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
+import { DropInRefusal } from '../provider/drop-in-request.ts';
+import { namesOf, type ProviderMessage, pascal, readObject, toMessage } from '../provider/mail.ts';
 import {
   attributesNote,
   headersNote,
   invalidMember,
   invalidMembers,
   MemberTable,
-  mapped,
-  namesOf,
-  pascal,
-  supported,
-  toPairs,
+  plain,
 } from '../provider/members.ts';
-import { readMailbox, readMailboxes } from '../provider/read-mailboxes.ts';
-import {
-  type Mail,
-  type ProviderMessage,
-  readObject,
-  toFile,
-  toMessage,
-} from '../provider/send-messages.ts';
+import type { Place } from '../provider/place.ts';
+import { readMailboxes } from '../provider/read-mailboxes.ts';
+import type { ProviderJson } from '../provider/sending.ts';
+import { readQueryForm } from './query-form.ts';
 
-const Addresses = Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 50 });
-const Pairs = Type.Array(Type.Unsafe<object>({ type: 'object' }), { maxItems: 50 });
 const Charset = Type.String({ pattern: '^([Uu][Tt][Ff]-?8|[Uu][Ss]-[Aa][Ss][Cc][Ii][Ii])$' });
-const noIdentities = 'isn’t supported, because a key sends only for its own account';
-const noReturnPath =
-  'isn’t supported, because bounces come back to Signalpost; read them in webhooks';
 
-const textTable = new MemberTable({
-  Data: 'text',
-  Charset: mapped(Charset, 'can be UTF-8 or US-ASCII; mail is sent as UTF-8'),
-});
 const pairTable = new MemberTable({ Name: 'text', Value: 'text' });
-const addresses = supported(Addresses);
+const textTable = new MemberTable(
+  { Data: 'text', Charset: 'charset: can be UTF-8 or US-ASCII; mail is sent as UTF-8' },
+  { charset: plain(Charset) },
+);
+const fileTable = new MemberTable(
+  {
+    FileName: 'text as filename',
+    RawContent: 'text as content',
+    ContentType: 'text: is derived from the extension of `FileName` if it is absent',
+    ContentId: 'text',
+    ContentDisposition:
+      'disposition as disposition: is `INLINE` with `ContentId` and `ATTACHMENT` without',
+    ContentTransferEncoding: 'encoding: can be `BASE64`',
+    ContentDescription: 'refused: isn’t supported; remove it',
+  },
+  {
+    disposition: plain(Type.Enum(['ATTACHMENT', 'INLINE'])),
+    encoding: plain(Type.Enum(['BASE64'])),
+  },
+);
+const files = fileTable.asList(100, 'filename', 'content');
 
-/** The objects of SendEmail in version 2. */
-export const sendMembers = {
-  '': new MemberTable({
-    FromEmailAddress: 'address',
-    Destination: 'object',
-    ReplyToAddresses: mapped(Addresses, 'needs verified senders; not with `Raw`'),
-    Content: 'object',
-    EmailTags: mapped(Pairs, attributesNote),
-    ConfigurationSetName:
-      'short: becomes the tag that groups messages in reports, up to 48 characters',
-    FromEmailAddressIdentityArn: `refused: ${noIdentities}`,
-    FeedbackForwardingEmailAddress: `refused: ${noReturnPath}`,
-    FeedbackForwardingEmailAddressIdentityArn: `refused: ${noReturnPath}`,
+const shapes = {
+  people: {
+    schema: Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 50 }),
+    read: readMailboxes,
+  },
+  pairs: pairTable.asPairs(50),
+  part: {
+    schema: Type.Unsafe<object>({ type: 'object' }),
+    read: (part: object, { field, details }: Place) =>
+      textTable.read(part, `${field}.`, details).data,
+  },
+  files: {
+    schema: files.schema,
+    read(list: readonly unknown[], place: Place) {
+      const found = files.read(list, place);
+      for (const [index, { disposition, contentId }] of found.entries())
+        if (disposition && (disposition === 'INLINE') !== (contentId !== undefined)) {
+          const reason = 'is INLINE with ContentId, ATTACHMENT without';
+          place.refuse(reason, `[${index}].ContentDisposition`);
+        }
+      return found;
+    },
+  },
+  values: {
+    schema: Type.String(),
+    read(json: string, place: Place): Readonly<Record<string, unknown>> {
+      const pairs = Object.entries(readObject(json, place)).map(([name, one]) => [
+        name,
+        typeof one === 'object' ? one : String(one),
+      ]);
+      return Object.fromEntries(pairs);
+    },
+  },
+};
+
+const notes = {
+  raw: 'is sent as it is, without its `Bcc`; its `From` is the sender; `X-SES-CONFIGURATION-SET` and `X-SES-MESSAGE-TAGS` count as their members, other `X-SES-…` fields are refused',
+  template: 'is the ID of a published template of the account',
+  values: 'becomes values of its fields, numbers and booleans as text',
+  tag: 'becomes the tag that groups messages in reports, up to 48 characters',
+} as const;
+const noIdentities = 'refused: isn’t supported, because a key sends only for its own account';
+const noReturnPath =
+  'refused: isn’t supported, because bounces come back to Signalpost; read them in webhooks';
+
+const destinationTable = new MemberTable(
+  { ToAddresses: 'people as to', CcAddresses: 'people as cc', BccAddresses: 'people as bcc' },
+  shapes,
+);
+const bodyTable = new MemberTable({ Text: 'part', Html: 'part' }, shapes);
+const simpleTable = new MemberTable(
+  { Subject: 'part', Body: 'body', Headers: `pairs: ${headersNote}`, Attachments: 'files' },
+  { ...shapes, body: bodyTable.asObject() },
+);
+const rawTable = new MemberTable({ Data: `text: ${notes.raw}` });
+const ownTable = new MemberTable({ Subject: 'text', Html: 'text', Text: 'text' });
+const templateTable = new MemberTable(
+  {
+    TemplateName: `short as templateId: ${notes.template}`,
+    TemplateContent: 'own as own: is filled as Signalpost’s templates are',
+    TemplateData: `values as values: ${notes.values}`,
+    Headers: `pairs: ${headersNote}`,
+    Attachments: 'files',
+    TemplateArn: noIdentities,
+  },
+  { ...shapes, own: ownTable.asObject('subject') },
+);
+const contents = {
+  ...shapes,
+  simple: simpleTable.asObject('subject'),
+  raw: rawTable.asObject('data'),
+  template: templateTable.asObject(),
+  destination: destinationTable.asObject(),
+};
+const contentTable = new MemberTable(
+  { Simple: 'simple', Raw: 'raw', Template: 'template' },
+  contents,
+);
+const emailTable = new MemberTable(
+  {
+    FromEmailAddress: 'mailbox as from',
+    Destination: 'destination',
+    ReplyToAddresses: 'people as replyTo: needs verified senders; not with `Raw`',
+    Content: 'content',
+    EmailTags: `pairs as attributes: ${attributesNote}`,
+    ConfigurationSetName: `short as tag: ${notes.tag}`,
+    FromEmailAddressIdentityArn: noIdentities,
+    FeedbackForwardingEmailAddress: noReturnPath,
+    FeedbackForwardingEmailAddressIdentityArn: noReturnPath,
     ListManagementOptions:
       'refused: isn’t supported, because Signalpost has no contact lists of topics; it writes unsubscribe links itself',
     EndpointId: 'refused: isn’t supported, because Signalpost has no regions',
     TenantName: 'refused: isn’t supported; use an account for each tenant',
-  }),
-  Destination: new MemberTable({
-    ToAddresses: addresses,
-    CcAddresses: addresses,
-    BccAddresses: addresses,
-  }),
-  Content: new MemberTable({ Simple: 'object', Raw: 'object', Template: 'object' }),
-  'Content.Simple': new MemberTable({
-    Subject: 'object',
-    Body: 'object',
-    Headers: mapped(Pairs, headersNote),
-    Attachments: 'list',
-  }),
-  'Content.Simple.Body': new MemberTable({ Text: 'object', Html: 'object' }),
+  },
+  { ...contents, content: contentTable.asObject() },
+);
+
+/** The objects of SendEmail in version 2. */
+export const sendMembers = {
+  '': emailTable,
+  Destination: destinationTable,
+  Content: contentTable,
+  'Content.Simple': simpleTable,
+  'Content.Simple.Body': bodyTable,
   'Content.Simple.Subject': textTable,
   'Content.Simple.Body.Text': textTable,
   'Content.Simple.Body.Html': textTable,
-  'Content.Raw': new MemberTable({
-    Data: 'text: is sent as it is, without its `Bcc`; its `From` is the sender; `X-SES-CONFIGURATION-SET` and `X-SES-MESSAGE-TAGS` count as their members, other `X-SES-…` fields are refused',
-  }),
-  'Content.Template': new MemberTable({
-    TemplateName: 'short: is the ID of a published template of the account',
-    TemplateContent: 'object: is filled as Signalpost’s templates are',
-    TemplateData: 'text: becomes values of its fields, numbers and booleans as text',
-    Headers: mapped(Pairs, headersNote),
-    Attachments: 'list',
-    TemplateArn: `refused: ${noIdentities}`,
-  }),
-  'Content.Template.TemplateContent': new MemberTable({
-    Subject: 'text',
-    Html: 'text',
-    Text: 'text',
-  }),
+  'Content.Raw': rawTable,
+  'Content.Template': templateTable,
+  'Content.Template.TemplateContent': ownTable,
   'Headers[]': pairTable,
-  'Attachments[]': new MemberTable({
-    FileName: 'text',
-    RawContent: 'text',
-    ContentType: 'text: is derived from the extension of `FileName` if it is absent',
-    ContentId: 'text',
-    ContentDisposition: mapped(
-      Type.Enum(['ATTACHMENT', 'INLINE']),
-      'is `INLINE` with `ContentId` and `ATTACHMENT` without',
-    ),
-    ContentTransferEncoding: mapped(Type.Enum(['BASE64']), 'can be `BASE64`'),
-    ContentDescription: 'refused: isn’t supported; remove it',
-  }),
+  'Attachments[]': fileTable,
   'EmailTags[]': pairTable,
 };
 
 /** The members of SendEmail by those of the send body. */
 export const sendNames = namesOf(
   {
+    ...emailTable.names,
     to: 'Destination.ToAddresses',
     cc: 'Destination.CcAddresses',
     bcc: 'Destination.BccAddresses',
-    from: 'FromEmailAddress',
-    replyTo: 'ReplyToAddresses',
     envelope: 'Destination',
     values: 'Content.Template.TemplateData',
-    attributes: 'EmailTags',
-    tag: 'ConfigurationSetName',
     templateId: 'Content.Template.TemplateName',
   },
   pascal,
 );
 
+const common = {
+  Source: 'mailbox as from',
+  Tags: `pairs as attributes: ${attributesNote}`,
+  ConfigurationSetName: `short as tag: ${notes.tag}`,
+  SourceArn: noIdentities,
+  ReturnPathArn: noIdentities,
+} as const;
+const composed = {
+  ...common,
+  Destination: 'destination',
+  ReplyToAddresses: 'people as replyTo: needs verified senders',
+  ReturnPath: noReturnPath,
+} as const;
+/** The forms of version 1 by their action. */
+export const queryTables = {
+  SendEmail: new MemberTable({ ...composed, Message: 'simple as simple' }, contents),
+  SendRawEmail: new MemberTable(
+    {
+      ...common,
+      Destinations: 'people as to',
+      RawMessage: `raw as raw: has \`Data\`, which ${notes.raw}`,
+      FromArn: noIdentities,
+    },
+    contents,
+  ),
+  SendTemplatedEmail: new MemberTable(
+    {
+      ...composed,
+      Template: `short as templateId: ${notes.template}`,
+      TemplateData: `values as values: ${notes.values}`,
+      TemplateArn: noIdentities,
+    },
+    contents,
+  ),
+};
+
+/** What their content is called, if it must be there. */
+const queryContents: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  SendEmail: { Message: {} },
+  SendRawEmail: { RawMessage: {} },
+};
+
+/** The members of version 1 by those of the send body, and of version 2 where complete messages are sent. */
+export const queryNames = {
+  ...namesOf(
+    {
+      ...queryTables.SendTemplatedEmail.names,
+      to: 'Destination.ToAddresses',
+      cc: 'Destination.CcAddresses',
+      bcc: 'Destination.BccAddresses',
+      envelope: 'Destination',
+      content: 'Message',
+    },
+    pascal,
+  ),
+  FromEmailAddress: 'Source',
+  'Content.Raw': 'RawMessage',
+};
+
 /** What a complete message is sent with. */
 export interface SesRaw {
   /** Base64. */
   readonly data: string | Buffer;
-  readonly from: string | undefined;
+  readonly from?: HeaderMailbox;
   /** Undefined: those of its header. */
-  readonly recipients: readonly string[] | undefined;
-  readonly attributes: Readonly<Record<string, string>> | undefined;
-  readonly tag: string | undefined;
+  readonly recipients?: readonly HeaderMailbox[];
+  readonly attributes?: Readonly<Record<string, string>>;
+  readonly tag?: string;
 }
+
+type Read<Table extends { read(value: unknown): unknown }> = ReturnType<Table['read']>;
+
+/** An email of either version. */
+type SesEmail = Omit<Read<typeof emailTable>, 'content'> & Read<typeof contentTable>;
 
 /**
- * Translates SendEmail.
- * @param contents of attachments and of a complete message, by their placeholders
+ * Translates SendEmail of version 2.
+ * @param json with contents of attachments and of a complete message
  * @throws Fault VALIDATION_FAILED with its members
  */
-export function readSend(
-  value: unknown,
-  contents: BodyJson['contents'],
-): ProviderMessage | { readonly raw: SesRaw } {
-  const email = sendMembers[''].read(value);
-  const content = sendMembers.Content.read(email.Content ?? {}, 'Content.');
+export function readSend({ value, contents }: ProviderJson): ProviderMessage | SesRaw {
   const details: FaultDetail[] = [];
-  const add = (field: string, reason: string): void => void details.push({ field, reason });
+  const { content = {}, ...email } = emailTable.read(value, '', details);
   if (Object.keys(content).length !== 1)
     throw invalidMember('Content', 'must have one of Simple, Raw and Template');
-  const destination = sendMembers.Destination.read(email.Destination ?? {}, 'Destination.');
-  const { ToAddresses = [], CcAddresses = [], BccAddresses = [] } = destination;
-  const { FromEmailAddress: sender, ReplyToAddresses = [], ConfigurationSetName: tag } = email;
-  const attributes = pairsOf(email.EmailTags, 'EmailTags', details);
-  if (content.Raw !== undefined) {
-    const { Data } = sendMembers['Content.Raw'].read(content.Raw, 'Content.Raw.');
-    if (Data === undefined) add('Content.Raw.Data', 'is required');
-    if (ReplyToAddresses.length > 0)
-      add('ReplyToAddresses', 'can’t be used with Raw; write a Reply-To field');
-    if (details.length > 0) throw invalidMembers(details);
-    const recipients = email.Destination && [...ToAddresses, ...CcAddresses, ...BccAddresses];
-    const data = (contents?.get(Data ?? '') ?? Data) as string | Buffer;
-    return { raw: { data, from: sender, recipients, attributes, tag } };
-  }
-  const place = content.Simple === undefined ? 'Content.Template.' : 'Content.Simple.';
-  const texts =
-    content.Simple === undefined
-      ? readTemplate(content.Template, details)
-      : readSimple(content.Simple);
-  const { Headers, Attachments, ...facts } = texts;
-  const to = readMailboxes(ToAddresses, 'Destination.ToAddresses', details);
-  if (ToAddresses.length + CcAddresses.length + BccAddresses.length === 0)
-    add('Destination', 'is required');
-  else if (facts.templateId !== undefined && to.length !== 1)
-    add('Destination.ToAddresses', 'must have one address with Template; send an email to each');
-  const mail: Mail = {
-    ...facts,
-    from: sender === undefined ? undefined : readMailbox(sender, 'FromEmailAddress', details),
-    to,
-    cc: readMailboxes(CcAddresses, 'Destination.CcAddresses', details),
-    bcc: readMailboxes(BccAddresses, 'Destination.BccAddresses', details),
-    replyTo: readMailboxes(ReplyToAddresses, 'ReplyToAddresses', details),
-    headers: pairsOf(Headers, `${place}Headers`, details),
-    attachments: readFiles(Attachments, `${place}Attachments`, contents, details),
-    attributes,
-    tag,
-  };
-  return toMessage(mail, details);
+  return toSend({ ...email, ...content }, details, contents);
 }
 
-function readSimple(value: unknown) {
-  const { Subject, Body, ...simple } = sendMembers['Content.Simple'].read(value, 'Content.Simple.');
-  const { Html, Text } = sendMembers['Content.Simple.Body'].read(
-    Body ?? {},
-    'Content.Simple.Body.',
-  );
-  const read = (part: unknown, place: string): string | undefined =>
-    part === undefined ? undefined : textTable.read(part, `Content.Simple.${place}.`).Data;
-  const subject = read(Subject, 'Subject');
-  if (subject === undefined) throw invalidMember('Content.Simple.Subject', 'is required');
-  const texts = { html: read(Html, 'Body.Html'), text: read(Text, 'Body.Text') };
-  return { ...simple, ...texts, subject, templateId: undefined };
-}
-
-function readTemplate(value: unknown, details: FaultDetail[]) {
-  const place = 'Content.Template';
-  const template = sendMembers[place].read(value, `${place}.`);
-  const { TemplateName: templateId, TemplateContent, TemplateData = '{}', ...others } = template;
-  if ((templateId === undefined) === (TemplateContent === undefined))
-    throw invalidMember(place, 'must have TemplateName or TemplateContent');
-  const data = readObject(TemplateData, `${place}.TemplateData`, details) ?? {};
-  const pairs = Object.entries(data).map(([name, one]) => [
-    name,
-    typeof one === 'object' ? one : String(one),
-  ]);
-  const values: Readonly<Record<string, unknown>> = Object.fromEntries(pairs);
-  if (TemplateContent === undefined) return { ...others, templateId, values };
-  const at = `${place}.TemplateContent`;
-  const {
-    Subject: subject,
-    Html: html,
-    Text: text,
-  } = sendMembers[at].read(TemplateContent, `${at}.`);
-  if (subject === undefined) throw invalidMember(`${at}.Subject`, 'is required');
-  if (Object.values(values).some((one) => typeof one !== 'string'))
-    throw invalidMember(
-      `${place}.TemplateData`,
-      'can’t have lists and objects with TemplateContent',
-    );
-  return { ...others, templateId, values, subject, html, text };
-}
-
-/** Headers and tags. */
-function pairsOf(list: readonly unknown[] | undefined, place: string, details: FaultDetail[]) {
-  const pairs = pairTable.readEach(list, place, details);
-  return toPairs(
-    pairs?.map(({ Name, Value }) => [Name, Value] as const),
-    [place, 'Name'],
-    details,
-  );
-}
-
-function readFiles(
-  list: readonly unknown[] | undefined,
-  place: string,
-  contents: BodyJson['contents'],
+function toSend(
+  { destination, simple, raw, template, ...email }: SesEmail,
   details: FaultDetail[],
-) {
-  const table = sendMembers['Attachments[]'];
-  const files = table.readEach(list, place, details, 'FileName', 'RawContent');
-  return files?.map((file, index) => {
-    const { FileName, ContentType, RawContent, ContentId, ContentDisposition } = file;
-    if (ContentDisposition && (ContentDisposition === 'INLINE') !== (ContentId !== undefined))
-      details.push({
-        field: `${place}[${index}].ContentDisposition`,
-        reason: 'is INLINE with ContentId, ATTACHMENT without',
-      });
-    return toFile(contents, FileName, RawContent, ContentType, ContentId);
-  });
+  contents: ProviderJson['contents'],
+): ProviderMessage | SesRaw {
+  const refuse = (field: string, reason: string, isWrong: boolean): void => {
+    if (isWrong) details.push({ field, reason });
+  };
+  const { to = [], cc = [], bcc = [] } = destination ?? {};
+  if (raw !== undefined) {
+    const { replyTo = [], ...facts } = email;
+    const isReply = replyTo.length > 0;
+    refuse('ReplyToAddresses', 'can’t be used with Raw; write a Reply-To field', isReply);
+    if (details.length > 0) throw invalidMembers(details);
+    const { data = '' } = raw;
+    const recipients = destination && [...to, ...cc, ...bcc];
+    return { ...facts, data: contents?.get(data) ?? data, recipients };
+  }
+  const { values = {}, own, ...stored } = template ?? {};
+  const isStored = stored.templateId !== undefined;
+  if (template !== undefined && isStored === (own !== undefined))
+    throw invalidMember('Content.Template', 'must have TemplateName or TemplateContent');
+  const hasLists = Object.values(values).some((one) => typeof one !== 'string');
+  const noLists = 'can’t have lists and objects with TemplateContent';
+  refuse('Content.Template.TemplateData', noLists, own !== undefined && hasLists);
+  const oneAddress = 'must have one address with Template; send an email to each';
+  const isNobody = to.length + cc.length + bcc.length === 0;
+  refuse('Destination', 'is required', isNobody);
+  refuse('Destination.ToAddresses', oneAddress, !isNobody && isStored && to.length !== 1);
+  if (details.length > 0) throw invalidMembers(details);
+  const { body, ...parts } = { ...simple, ...stored };
+  const mail = { ...email, ...destination, ...parts, ...body, ...own };
+  return toMessage({ ...mail, ...(template && { values }) }, details, contents);
+}
+
+/** Where an empty text is an empty list. */
+const lists = /^(ReplyTo|To|Cc|Bcc)Addresses$|^Tags$|^Destinations$/;
+
+function withoutEmptyLists(object: unknown): Record<string, unknown> {
+  const isGiven = ([name, value]: [string, unknown]) => value !== '' || !lists.test(name);
+  return Object.fromEntries(Object.entries(Object(object)).filter(isGiven));
+}
+
+type QueryEmail = SesEmail & Read<typeof templateTable> & Read<typeof destinationTable>;
+
+/**
+ * Translates a form of version 1.
+ * @throws DropInRefusal UNSUPPORTED_CALL or Fault VALIDATION_FAILED
+ */
+export async function readQuerySend(body: Buffer) {
+  const { Action: action = '', Version: _, ...form } = await readQueryForm(body);
+  const name = typeof action === 'string' ? action.slice(0, 100) : '';
+  if (!Object.hasOwn(queryTables, name)) {
+    const reason =
+      name === '' ? 'The form has no Action.' : `${name} isn’t supported by Signalpost.`;
+    throw new DropInRefusal('UNSUPPORTED_CALL', reason);
+  }
+  const given = { ...queryContents[name], ...withoutEmptyLists(form) };
+  if (given.Destination !== undefined) given.Destination = withoutEmptyLists(given.Destination);
+  const message = Object(given.RawMessage);
+  // A text that is longer than a send body.
+  const isLong = message.Data instanceof Buffer;
+  if (isLong) given.RawMessage = { ...message, Data: name };
+  const table = queryTables[name as keyof typeof queryTables];
+  const read: QueryEmail = table.read(given, '', undefined, 'templateId');
+  const { to, templateId, values, ...email } = read;
+  const destination = to === undefined ? email.destination : { to };
+  const template = templateId === undefined ? undefined : { templateId, values };
+  const contents = isLong ? new Map([[name, message.Data as Buffer]]) : undefined;
+  return { action: name, message: toSend({ ...email, destination, template }, [], contents) };
 }

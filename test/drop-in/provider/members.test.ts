@@ -3,11 +3,10 @@ import { test } from 'node:test';
 import { Type } from 'typebox';
 import { Fault, type FaultDetail } from '../../../src/base/values/errors.ts';
 import { describeError } from '../../../src/drop-in/provider/drop-in-routes.ts';
+import { namesOf, pascal } from '../../../src/drop-in/provider/mail.ts';
 import {
   MemberTable,
   mapped,
-  namesOf,
-  pascal,
   readNumber,
   refused,
   supported,
