@@ -13,9 +13,7 @@ export interface MessageTexts {
 }
 
 /** Such texts with placeholders, as templates have them, and the values for these. */
-export interface ContentToFill extends Omit<MessageTexts, 'html' | 'text'> {
-  readonly html?: string;
-  readonly text?: string;
+export interface ContentToFill extends MessageTexts {
   readonly values: Readonly<Record<string, string>>;
   /** The language of dates and numbers (BCP 47, canonical). */
   readonly locale?: string | undefined;

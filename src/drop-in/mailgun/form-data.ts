@@ -4,7 +4,7 @@ import { readParameters } from '../../base/mime/header-fields.ts';
 import { readEntity } from '../../base/mime/mime-entity.ts';
 import { formatBytes, kibibyte, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { unusableBody } from '../../sending/submission/read-body-json.ts';
-import { invalidMember } from '../provider/members.ts';
+import { invalidMember } from '../provider/place.ts';
 
 /** A file of a form. */
 export interface FormFile {

@@ -1,37 +1,24 @@
 import { Type } from 'typebox';
 import { domainOf } from '../../base/values/email-address.ts';
-import { Fault, type FaultDetail } from '../../base/values/errors.ts';
+import { Fault } from '../../base/values/errors.ts';
 import { parseTemplateId } from '../../base/values/ids.ts';
 import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
-import type { Suppression, SuppressionReason } from '../../content/suppression/suppression.ts';
+import type { Suppression } from '../../content/suppression/suppression.ts';
 import { findSuppressions } from '../../content/suppression/suppression-store.ts';
-import {
-  readTemplateFacts,
-  type TemplateFacts,
-} from '../../content/template/template-page-store.ts';
+import type { TemplateFacts } from '../../content/template/template-page-store.ts';
+import { readTemplateFacts } from '../../content/template/template-page-store.ts';
 import { formatBytes, kibibyte, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { limitDetails } from '../../sending/submission/describe-body-problems.ts';
 import { isJsonType } from '../../sending/submission/read-body-json.ts';
-import type { DropInAnswer, DropInError, DropInRequest, ErrorTable } from '../provider/drop-in.ts';
-import { type CallTable, defineDropIn, ok } from '../provider/drop-in.ts';
-import { DropInRefusal } from '../provider/drop-in-request.ts';
-import { describeError } from '../provider/drop-in-routes.ts';
-import {
-  namesOf,
-  type ProviderMessage,
-  readObject,
-  toFieldValues,
-  toMessage,
-} from '../provider/mail.ts';
-import {
-  attributesNote,
-  invalidMember,
-  invalidMembers,
-  MemberTable,
-  plain,
-  readNumber,
-} from '../provider/members.ts';
-import { Place } from '../provider/place.ts';
+import type { CallTable, DropInRequest } from '../provider/drop-in.ts';
+import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
+import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
+import { DropInRefusal, describeError } from '../provider/drop-in-errors.ts';
+import type { ProviderMessage } from '../provider/mail.ts';
+import { namesOf, readObject, toFieldValues, toMessage } from '../provider/mail.ts';
+import type { Texts } from '../provider/members.ts';
+import { mapValues, notes, readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember, Place } from '../provider/place.ts';
 import { readMailboxes, splitMailboxes } from '../provider/read-mailboxes.ts';
 import { Sending } from '../provider/sending.ts';
 import { parseSuppressedAddress } from '../provider/suppressed-addresses.ts';
@@ -44,7 +31,6 @@ const maxBatchBytes = 64 * mebibyte;
 /** Characters of one message with its variables. */
 const maxFilledLength = mebibyte;
 
-type Texts = Readonly<Record<string, string>>;
 type Values = Readonly<Record<string, unknown>>;
 
 /** Lists of addresses, separated by commas outside of quotes. */
@@ -53,19 +39,6 @@ function readRecipients(given: readonly string[], place: Place): HeaderMailbox[]
   if (texts.length <= maxBatchRecipients) return readMailboxes(texts, place);
   place.refuse(`has more than ${maxBatchRecipients} addresses`);
   return [];
-}
-
-/** The headers that are sent, and those that mean something else. */
-function readHeaders(given: Texts, { details }: Place) {
-  const headers: [string, string][] = [];
-  const found: { replyTo?: HeaderMailbox[]; variables?: Values } = {};
-  for (const [name, value] of Object.entries(given))
-    if (/^reply-to$/i.test(name))
-      found.replyTo = readRecipients([value], new Place('h:Reply-To', details));
-    else if (/^x-mailgun-variables$/i.test(name))
-      found.variables = readObject(value, new Place('h:X-Mailgun-Variables', details));
-    else headers.push([name, value]);
-  return { ...found, headers: Object.fromEntries(headers) };
 }
 
 const Files = Type.Array(Type.Unsafe<FormFile>({ type: 'object' }), { maxItems: 100 });
@@ -79,49 +52,49 @@ const readFiles = (files: readonly FormFile[]) =>
 
 const hasZone = /(?:[+-]\d{2}:?\d{2}|\b(?:GMT|UTC?)|\dZ)$/i;
 const unsubscribeVariable = /%(?:tag_|mailing_list_)?unsubscribe_url%/;
+const noUnsubscribe =
+  'has %unsubscribe_url%, which Signalpost can’t fill; it adds unsubscribe headers';
 const readChoice = (choice: string): boolean => ['yes', 'true', 'htmlonly'].includes(choice);
 
-const shapes = {
-  people: {
-    schema: Type.Array(Type.String(), { maxItems: maxBatchRecipients }),
-    read: readRecipients,
-  },
-  body: {
-    schema: Type.String(),
-    read(text: string, place: Place): string {
-      if (unsubscribeVariable.test(text))
-        place.refuse(
-          'has %unsubscribe_url%, which Signalpost can’t fill; it adds unsubscribe headers',
-        );
-      return text;
-    },
-  },
-  files: { schema: Files, read: readFiles },
-  inline: {
-    schema: Files,
-    read: (files: readonly FormFile[]) =>
-      readFiles(files).map((file) => ({ ...file, contentId: file.filename })),
-  },
-  json: { schema: Type.String(), read: readObject },
-  headers: {
-    schema: Type.Unsafe<Texts>({ type: 'object', additionalProperties: { type: 'string' } }),
-    read: readHeaders,
-  },
-  tags: plain(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 10 })),
-  choice: { schema: Type.Enum(['yes', 'no', 'true', 'false']), read: readChoice },
-  clicks: { schema: Type.Enum(['yes', 'no', 'true', 'false', 'htmlonly']), read: readChoice },
-  yes: plain(Type.Enum(['yes', 'true'])),
-  no: plain(Type.Enum(['no', 'false'])),
-  time: {
-    schema: Type.String({ maxLength: 200 }),
-    read(text: string, place: Place): string | undefined {
-      const time = hasZone.test(text.trim()) ? Date.parse(text) : Number.NaN;
-      if (!Number.isNaN(time)) return new Date(time).toISOString();
-      place.refuse('must be a time such as Fri, 14 Oct 2026 23:10:10 +0000');
-      return undefined;
-    },
-  },
-};
+const table = tablesWith({
+  people: shape(Type.Array(schemas.text, { maxItems: maxBatchRecipients }), readRecipients),
+  body: shape(schemas.text, (text, place) => {
+    place.refuseIf(unsubscribeVariable.test(text), noUnsubscribe);
+    return text;
+  }),
+  files: shape(Files, readFiles),
+  inline: shape(Files, (files) =>
+    readFiles(files).map((file) => ({ ...file, contentId: file.filename })),
+  ),
+  json: shape(schemas.text, readObject),
+  /** Those that are sent, and those that mean something else. */
+  headers: shape(schemas.texts, (given, { details }) => {
+    const headers: [string, string][] = [];
+    const found: { replyTo?: HeaderMailbox[]; variables?: Values } = {};
+    for (const [name, value] of Object.entries(given))
+      if (/^reply-to$/i.test(name))
+        found.replyTo = readRecipients([value], new Place('h:Reply-To', details));
+      else if (/^x-mailgun-variables$/i.test(name))
+        found.variables = readObject(value, new Place('h:X-Mailgun-Variables', details));
+      else headers.push([name, value]);
+    return { ...found, headers: Object.fromEntries(headers) };
+  }),
+  tags: shape(Type.Array(schemas.short, { maxItems: 10 })),
+  choice: shape(Type.Enum(['yes', 'no', 'true', 'false']), readChoice),
+  clicks: shape(Type.Enum(['yes', 'no', 'true', 'false', 'htmlonly']), readChoice),
+  yes: shape(Type.Enum(['yes', 'true'])),
+  no: shape(Type.Enum(['no', 'false'])),
+  time: shape(schemas.short, (text, place): string | undefined => {
+    const time = hasZone.test(text.trim()) ? Date.parse(text) : Number.NaN;
+    if (!Number.isNaN(time)) return new Date(time).toISOString();
+    return place.refuse('must be a time such as Fri, 14 Oct 2026 23:10:10 +0000');
+  }),
+  email: shape(Type.String({ maxLength: 320 })),
+  code: shape(Type.Enum(['550', 550])),
+  empty: shape(Type.Enum([''])),
+  all: shape(Type.Enum(['*'])),
+  alls: shape(Type.Array(Type.Enum(['*']), { maxItems: 1 })),
+});
 
 const noRegions =
   'refused: isn’t supported; Signalpost sends from the addresses that its operator sets';
@@ -129,48 +102,45 @@ const noHours = 'refused: isn’t supported; give `o:deliverytime` instead';
 const fileNote = 'has the type of its part, or of its extension';
 
 /** The form of `/messages`. */
-const messageTable = new MemberTable(
-  {
-    from: 'mailbox',
-    to: 'people: can be repeated or separated by commas; with `cc` and `bcc` up to 150, with `recipient-variables` up to 1,000',
-    cc: 'people',
-    bcc: 'people',
-    subject: 'text',
-    text: 'body',
-    html: 'body',
-    attachment: `files as attachments: ${fileNote}`,
-    inline: `inline: ${fileNote}; the HTML shows it as \`cid:\` with its file name`,
-    template:
-      'short as templateId: is the ID of a published template of the account; `signalpost import` makes it the name',
-    't:variables':
-      'json as values: become values of its fields: numbers as text, `false` and `null` as empty text',
-    't:text': 'yes as asText: can be `yes`; messages from templates always have a text part',
-    't:version': 'refused: isn’t supported; the published version is sent',
-    'recipient-variables':
-      'json as people: replace `%recipient.…%` in subject, text, HTML, headers and variables, unescaped; one without a value is refused',
-    'h:*':
-      'headers as headers: can be `Reply-To` (verified senders), `X-Mailgun-Variables` (as `t:variables`, or as `v:` without a template), `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`',
-    'o:tag':
-      'tags as tags: groups messages in reports, up to 48 characters; further tags become the attributes `tag-2`, `tag-3`…',
-    'o:testmode':
-      'choice as isTest: delivers to the account’s inbox only, as a [test key](../test-email.md) does',
-    'o:deliverytime': 'time as sendAt: is a time as in RFC 2822, up to 365 days ahead',
-    'o:tracking': 'choice as tracking: is both of the following; tracking is off unless asked for',
-    'o:tracking-opens': 'choice as trackOpens',
-    'o:tracking-clicks': 'clicks as trackClicks: tracks links of the HTML only',
-    'o:dkim': 'yes: can be `yes`; every message is signed',
-    'o:require-tls': 'no: can be `no`; an operator requires TLS for the receiving domain',
-    'o:skip-verification': 'no: can be `no`',
-    'o:campaign': 'refused: isn’t supported; use `o:tag`',
-    'o:deliverytime-optimize-period': noHours,
-    'o:time-zone-localize': noHours,
-    'o:sending-ip': noRegions,
-    'o:sending-ip-pool': noRegions,
-    'v:*': `texts as attributes: ${attributesNote}`,
-    'amp-html': 'refused: isn’t supported; send `html`',
-  },
-  shapes,
-);
+const messageTable = table({
+  from: 'mailbox',
+  to: 'people: can be repeated or separated by commas; with `cc` and `bcc` up to 150, with `recipient-variables` up to 1,000',
+  cc: 'people',
+  bcc: 'people',
+  subject: 'text',
+  text: 'body',
+  html: 'body',
+  attachment: `files as attachments: ${fileNote}`,
+  inline: `inline: ${fileNote}; the HTML shows it as \`cid:\` with its file name`,
+  template:
+    'short as templateId: is the ID of a published template of the account; `signalpost import` makes it the name',
+  't:variables':
+    'json as values: become values of its fields: numbers as text, `false` and `null` as empty text',
+  't:text': 'yes as asText: can be `yes`; messages from templates always have a text part',
+  't:version': 'refused: isn’t supported; the published version is sent',
+  'recipient-variables':
+    'json as people: replace `%recipient.…%` in subject, text, HTML, headers and variables, unescaped; one without a value is refused',
+  'h:*':
+    'headers as headers: can be `Reply-To` (verified senders), `X-Mailgun-Variables` (as `t:variables`, or as `v:` without a template), `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`',
+  'o:tag':
+    'tags as tags: groups messages in reports, up to 48 characters; further tags become the attributes `tag-2`, `tag-3`…',
+  'o:testmode':
+    'choice as isTest: delivers to the account’s inbox only, as a [test key](../test-email.md) does',
+  'o:deliverytime': 'time as sendAt: is a time as in RFC 2822, up to 365 days ahead',
+  'o:tracking': 'choice as tracking: is both of the following; tracking is off unless asked for',
+  'o:tracking-opens': 'choice as trackOpens',
+  'o:tracking-clicks': 'clicks as trackClicks: tracks links of the HTML only',
+  'o:dkim': 'yes: can be `yes`; every message is signed',
+  'o:require-tls': 'no: can be `no`; an operator requires TLS for the receiving domain',
+  'o:skip-verification': 'no: can be `no`',
+  'o:campaign': 'refused: isn’t supported; use `o:tag`',
+  'o:deliverytime-optimize-period': noHours,
+  'o:time-zone-localize': noHours,
+  'o:sending-ip': noRegions,
+  'o:sending-ip-pool': noRegions,
+  'v:*': `texts as attributes: ${notes.attributes}`,
+  'amp-html': 'refused: isn’t supported; send `html`',
+});
 
 /** The members of the forms by those of the send body. */
 const messageNames = namesOf({
@@ -183,39 +153,33 @@ const messageNames = namesOf({
   tag: 'o:tag',
 });
 
-/** A message, or one for each recipient of a batch. */
-interface MailgunSend {
-  readonly from: HeaderMailbox;
-  readonly isTest: boolean;
-  /** Of a batch: each gets a message of their own. */
-  readonly recipients: readonly HeaderMailbox[] | undefined;
-  /** @throws Fault PERSONALIZATION_FAILURE if a variable has no value */
-  readonly messageTo: (recipient?: HeaderMailbox) => ProviderMessage;
-}
-
 /**
  * Translates the form of `/messages`.
+ * @returns `recipients` of a batch, each of whom gets a message of their own, and what makes it or the only one; it fails if a
+ *   variable has no value
  * @throws Fault VALIDATION_FAILED with its members
  */
-function readMailgunMessage(form: object): MailgunSend {
-  const details: FaultDetail[] = [];
+function readMailgunMessage(form: object) {
+  const place = new Place();
+  const { details } = place;
   const given = messageTable.read(form, '', details, 'to');
   const { subject, html, text, values, people, headers, tags = [], asText, ...email } = given;
   const { isTest = false, tracking = false, inline = [], attachments = [], ...mail } = email;
   const { from, to = [], templateId } = mail;
   const isStored = templateId !== undefined;
-  const refuse = (field: string, reason: string, isWrong: boolean): void => {
-    if (isWrong) details.push({ field, reason });
-  };
-  refuse('t:variables', 'needs template', values !== undefined && !isStored);
-  refuse('t:text', 'needs template', asText !== undefined && !isStored);
+  place.refuseIf(values !== undefined && !isStored, 'needs template', 't:variables');
+  place.refuseIf(asText !== undefined && !isStored, 'needs template', 't:text');
   for (const name of ['cc', 'bcc'] as const)
-    refuse(name, 'can’t be used with recipient-variables', !!people && mail[name] !== undefined);
+    place.refuseIf(people && mail[name], 'can’t be used with recipient-variables', name);
   const [tag, ...moreTags] = tags;
   const attributes = {
     ...mail.attributes,
     ...Object.fromEntries(moreTags.map((one, index) => [`tag-${index + 2}`, one])),
-    ...(!isStored && textsOf(headers?.variables)),
+    // Lists and objects as JSON.
+    ...(!isStored &&
+      mapValues(headers?.variables ?? {}, (one) =>
+        typeof one === 'string' ? one : JSON.stringify(one),
+      )),
   };
   const fixed = {
     subject,
@@ -236,39 +200,23 @@ function readMailgunMessage(form: object): MailgunSend {
   const fileBytes = shared.attachments.reduce((sum, file) => sum + file.content.decoded.length, 0);
   const share = Math.min(maxFilledLength, maxBatchBytes / Math.max(to.length, 1) - fileBytes);
   const budget = people === undefined ? 0 : share - JSON.stringify(fixed).length;
-  if (budget < 0) details.push(tooLarge);
+  place.refuseIf(budget < 0, tooLarge, 'recipient-variables');
   // Tells what is wrong with all of them.
   toMessage({ ...shared, ...fixed, values: {}, ...(people && { to: to.slice(0, 1) }) }, details);
   if (from === undefined) throw invalidMember('from', 'is required');
-  const variables = new Map(
-    Object.entries(people ?? {}).map(([address, own]) => [address.trim().toLowerCase(), own]),
-  );
+  const named = Object.entries(people ?? {});
+  const variables = new Map(named.map(([name, own]) => [name.trim().toLowerCase(), own]));
   const messageTo = (recipient?: HeaderMailbox): ProviderMessage => {
-    if (recipient === undefined) return toMessage({ ...shared, ...withFieldValues(fixed) }, []);
-    const { address } = recipient;
-    const own = fillFor(address, variables.get(address.toLowerCase()), fixed, budget);
-    return toMessage({ ...shared, ...withFieldValues(own), to: [recipient] }, []);
+    const { address = '' } = recipient ?? {};
+    const given = variables.get(address.toLowerCase());
+    const own = recipient === undefined ? fixed : fillFor(address, given, fixed, budget);
+    const values = own.values && toFieldValues(own.values);
+    return toMessage({ ...shared, ...own, values, ...(recipient && { to: [recipient] }) }, []);
   };
   return { from, isTest, recipients: people && to, messageTo };
 }
 
-function withFieldValues<Parts extends { readonly values: Values | undefined }>(parts: Parts) {
-  return { ...parts, values: parts.values && toFieldValues(parts.values) };
-}
-
-/** Each value as text, lists and objects as JSON. */
-function textsOf(values: Values = {}): Texts {
-  const texts = Object.entries(values).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
-  return Object.fromEntries(texts);
-}
-
-const tooLarge: FaultDetail = {
-  field: 'recipient-variables',
-  reason: `makes more than ${formatBytes(maxBatchBytes)} of messages, or one of more than ${formatBytes(maxFilledLength)}; send several requests`,
-};
+const tooLarge = `makes more than ${formatBytes(maxBatchBytes)} of messages, or one of more than ${formatBytes(maxFilledLength)}; send several requests`;
 
 /** In JSON, whose strings it doesn't leave. */
 const recipientVariable = /%recipient(?:\.([^%\s"\\]{1,100}))?%/g;
@@ -291,7 +239,7 @@ function fillFor<Parts>(address: string, given: unknown, parts: Parts, budget: n
   const filled = JSON.stringify(parts).replaceAll(recipientVariable, (_, name?: string) => {
     const text = textOf(name);
     left -= text.length;
-    if (left < 0) throw invalidMembers([tooLarge]);
+    if (left < 0) throw invalidMember('recipient-variables', tooLarge);
     return JSON.stringify(text).slice(1, -1);
   });
   if (missing.size === 0) return JSON.parse(filled) as Parts;
@@ -305,7 +253,7 @@ function fillFor<Parts>(address: string, given: unknown, parts: Parts, budget: n
 const thanks = 'Queued. Thank you.';
 const maxNamed = 10;
 
-async function send(request: DropInRequest): Promise<DropInAnswer> {
+async function send(request: DropInRequest) {
   const { body, headers, admission } = request;
   const form = await readFormMembers(body, headers['content-type']);
   const { from, isTest, recipients, messageTo } = readMailgunMessage(form);
@@ -313,13 +261,15 @@ async function send(request: DropInRequest): Promise<DropInAnswer> {
     ? new Sending({ ...request, admission: admission.forTest })
     : request.sending;
   // As in webhooks: the Message-ID of the first recipient's message.
-  const queued = (messageId = '', ...more: readonly string[]): DropInAnswer =>
+  const queued = (messageId = '', ...more: readonly string[]) =>
     ok({ id: `<${messageId}@${domainOf(from.address)}>`, message: [thanks, ...more].join(' ') });
   if (recipients === undefined) return queued((await sending.send(messageTo())).messageId);
   return sending.useSlot(async () => {
     const messages = recipients.map((one) => () => messageTo(one));
-    await sending.checkEach(messages);
+    const wrong = await sending.checkEach(messages);
+    if (wrong !== undefined) throw wrong.fault;
     const { sent, failed } = await sending.sendEach(messages);
+    if (sent.length === 0 && failed[0] !== undefined) throw failed[0].fault;
     const named = failed.slice(0, maxNamed).map(({ fault, index }) => {
       const { message } = describeError(fault, messageNames);
       return `${recipients[index]?.address}: ${message}`;
@@ -333,57 +283,36 @@ async function send(request: DropInRequest): Promise<DropInAnswer> {
 const maxAdded = 100;
 const maxPage = 1_000;
 
-interface SuppressionList {
-  readonly name: string;
-  readonly reason: SuppressionReason;
-  readonly members: Pick<MemberTable, 'members' | 'schema'> & {
-    read(value: unknown, place: string): { readonly address?: string };
-  };
-  readonly removed: string;
-  /** What an entry has besides its address and time. */
-  readonly facts: object;
-}
-
 const address = 'email';
 const created_at = 'refused: isn’t supported; the entry is of now';
 const allMail = 'can be `*`: all mail that isn’t transactional';
-const entryShapes = {
-  email: plain(Type.String({ maxLength: 320 })),
-  code: plain(Type.Enum(['550', 550])),
-  empty: plain(Type.Enum([''])),
-  all: plain(Type.Enum(['*'])),
-  alls: plain(Type.Array(Type.Enum(['*']), { maxItems: 1 })),
-};
 
-const lists: readonly SuppressionList[] = [
+/** What lists of suppressed addresses are here, and what their entries have besides address and time. */
+const lists = [
   {
     name: 'bounces',
     reason: 'hard_bounce',
-    members: new MemberTable(
-      { address, code: 'code: can be 550', error: 'empty: can be empty', created_at },
-      entryShapes,
-    ),
+    members: table({ address, code: 'code: can be 550', error: 'empty: can be empty', created_at }),
     removed: 'Bounced address has been removed',
     facts: { code: '550', error: '' },
   },
   {
     name: 'unsubscribes',
     reason: 'unsubscribe',
-    members: new MemberTable(
-      { address, tag: `all: ${allMail}`, tags: `alls: ${allMail}`, created_at },
-      entryShapes,
-    ),
+    members: table({ address, tag: `all: ${allMail}`, tags: `alls: ${allMail}`, created_at }),
     removed: 'Unsubscribe event has been removed',
     facts: { tags: ['*'] },
   },
   {
     name: 'complaints',
     reason: 'complaint',
-    members: new MemberTable({ address, created_at }, entryShapes),
+    members: table({ address, created_at }),
     removed: 'Spam complaint has been removed',
     facts: {},
   },
-];
+] as const;
+
+type SuppressionList = (typeof lists)[number];
 
 function callsOf(list: SuppressionList): CallTable {
   const { name, reason, members, removed, facts } = list;
@@ -439,7 +368,7 @@ async function listSuppressed(
   request: DropInRequest,
   { name, reason }: SuppressionList,
   view: (entry: Suppression) => object,
-): Promise<DropInAnswer> {
+) {
   const { kysely, accountId, suppressed, query } = request;
   const { limit, isNext } = pageOf(request);
   const given = { address: query.get('address') ?? '', at: query.get('at') ?? '' };
@@ -474,7 +403,7 @@ function readPlace(text: string): string {
 async function addSuppressed(
   { sending, suppressed, body, headers }: DropInRequest,
   { name, reason, members }: SuppressionList,
-): Promise<DropInAnswer> {
+) {
   const type = headers['content-type'];
   const given = isJsonType(type) ? sending.readJson().value : await readFormMembers(body, type);
   const items = Array.isArray(given) ? given : [given];
@@ -494,7 +423,7 @@ function viewTemplate({ id, name, changedAt }: TemplateFacts) {
   return { name: id, description: name, createdAt: changedAt.toUTCString(), createdBy: '', id };
 }
 
-async function listTemplates(request: DropInRequest): Promise<DropInAnswer> {
+async function listTemplates(request: DropInRequest) {
   const { kysely, accountId, query } = request;
   const { limit, isNext } = pageOf(request);
   const given = parseTemplateId(query.get('p') ?? '') ?? '';
@@ -504,7 +433,7 @@ async function listTemplates(request: DropInRequest): Promise<DropInAnswer> {
   return ok({ items: page.map(viewTemplate), paging });
 }
 
-async function getTemplate({ sending, params, query }: DropInRequest): Promise<DropInAnswer> {
+async function getTemplate({ sending, params, query }: DropInRequest) {
   const active = query.get('active') ?? 'no';
   if (!['yes', 'no'].includes(active)) throw invalidMember('active', 'must be yes or no');
   const found = await sending.readTemplate(params.name);
@@ -526,6 +455,8 @@ async function getTemplate({ sending, params, query }: DropInRequest): Promise<D
   return ok({ template: { ...viewTemplate(facts), version: content } });
 }
 
+const messageBody = { ...withAttachments, bodyBytes: maxFormTextBytes };
+
 /** Mailgun's API (https://documentation.mailgun.com/docs/mailgun/api-reference), as version 14 of its SDK calls it. */
 export const mailgun = defineDropIn({
   name: 'mailgun',
@@ -535,13 +466,7 @@ export const mailgun = defineDropIn({
   },
   calls: {
     'POST /v3/:domain/messages messages:send: send an email, now or later, from its content or a template, or one to each recipient':
-      {
-        answer: send,
-        bodyBytes: maxFormTextBytes,
-        withAttachments: true,
-        members: { '': messageTable },
-        names: messageNames,
-      },
+      { answer: send, ...messageBody, members: { '': messageTable }, names: messageNames },
     'GET /v3/:domain/templates?limit&page&p templates:read: list the account’s templates; their names are their IDs':
       listTemplates,
     'GET /v3/:domain/templates/:name?active templates:read: read a template, with its published version if `active` is `yes`':
@@ -561,7 +486,7 @@ const errorStatuses: ErrorTable<number> = {
   IDEMPOTENCY_MISMATCH: 409,
 };
 
-function describeMailgunError({ kind, status, message }: DropInError): DropInAnswer {
+function describeMailgunError({ kind, status, message }: DropInError) {
   // `h:` and `v:` are prefixes of the names that follow.
   const text = message.replaceAll(/\b([hv]:)\./gi, '$1');
   return ok({ message: text }, errorStatuses[kind] ?? status);

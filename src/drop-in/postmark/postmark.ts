@@ -11,90 +11,90 @@ import { findSuppressions } from '../../content/suppression/suppression-store.ts
 import { readTemplateFacts } from '../../content/template/template-page-store.ts';
 import { mebibyte } from '../../host/http/limits/route-limits.ts';
 import { textOf } from '../../outcomes/relay/json-fields.ts';
-import {
-  findMessages,
-  type MessageSearchFilter,
-} from '../../outcomes/report/find-messages-store.ts';
+import { findMessages } from '../../outcomes/report/find-messages-store.ts';
 import { readReport } from '../../outcomes/report/read-report-store.ts';
-import {
-  bounceIdOf,
-  describeBounce,
-  timeOfBounce,
-} from '../../outcomes/webhook/postmark-webhook.ts';
+import * as webhook from '../../outcomes/webhook/postmark-webhook.ts';
 import { factsOf, type WebhookEvent } from '../../outcomes/webhook/webhook-format.ts';
 import { member } from '../../sending/submission/read-body-json.ts';
-import type { DropInAnswer, DropInError, DropInRequest, ErrorTable } from '../provider/drop-in.ts';
+import type { CallMembers, DropInAnswer, DropInRequest } from '../provider/drop-in.ts';
 import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
-import { DropInRefusal } from '../provider/drop-in-request.ts';
-import { describeError } from '../provider/drop-in-routes.ts';
-import {
-  namesOf,
-  type ProviderMessage,
-  pascal,
-  toFieldValues,
-  toMessage,
-} from '../provider/mail.ts';
-import {
-  attributesNote,
-  headersNote,
-  invalidMember,
-  MemberTable,
-  only,
-  plain,
-  readNumber,
-} from '../provider/members.ts';
-import type { Place } from '../provider/place.ts';
+import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
+import { DropInRefusal, describeError } from '../provider/drop-in-errors.ts';
+import type { ProviderMessage } from '../provider/mail.ts';
+import { namesOf, pascal, toFieldValues, toMessage } from '../provider/mail.ts';
+import { notes, only, readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember, type Place } from '../provider/place.ts';
 import { readMailbox, splitMailboxes } from '../provider/read-mailboxes.ts';
 import { attachmentsIn, type ProviderJson } from '../provider/sending.ts';
-import {
-  readFirstEvents,
-  readSent,
-  type SentEvent,
-  type SentRow,
-} from '../provider/sent-message-store.ts';
+import type { SentEvent, SentRow } from '../provider/sent-message-store.ts';
+import { readFirstEvents, readSent } from '../provider/sent-message-store.ts';
 import type { SentMessage } from '../provider/sent-messages.ts';
 import { parseSuppressedAddress } from '../provider/suppressed-addresses.ts';
 
 const onlyStream = 'can only be outbound: Signalpost has one stream';
 const trackingOptions = ['None', 'HtmlOnly', 'HtmlAndText'];
 
-const fileTable = new MemberTable(
-  {
-    Name: 'text as filename',
-    Content: 'text',
-    ContentType: 'text: is derived from the extension of `Name` if it is absent',
-    ContentID: 'id as contentId: may begin with `cid:`; makes it an inline part',
-    ContentLength: 'integer: isn’t needed: the length of `Content` counts',
-    Disposition: 'refused: isn’t supported; an attachment with ContentID is inline, others aren’t',
-  },
-  { id: { schema: Type.String(), read: (id: string) => id.replace(/^cid:/i, '') || undefined } },
-);
-const headerTable = new MemberTable({ Name: 'text', Value: 'text' });
+const dayMs = 24 * 60 * 60 * 1_000;
+/** From 1970 on, where IDs begin. */
+const yearPattern = /^(?:19[7-9]|[2-9]\d\d)\d-/;
+const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
-const emailShapes = {
+function readTime(text: string, { field }: Place): Date {
+  const isZoned = dayPattern.test(text) || /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
+  const time = yearPattern.test(text) ? parseTimestamp(isZoned ? text : `${text}Z`) : undefined;
+  if (time !== undefined) return time;
+  throw invalidMember(field, 'must be a time such as 2026-01-31 or 2026-01-31T12:00:00');
+}
+
+const shapes = {
   /** Mailboxes in one text; far longer than 150 of them. */
-  mailboxes: {
-    schema: Type.String({ maxLength: 50_000 }),
-    read: (text: string, place: Place) =>
-      splitMailboxes(text, place).map((one) => readMailbox(one, place)),
-  },
+  mailboxes: shape(Type.String({ maxLength: 50_000 }), (text, place) =>
+    splitMailboxes(text, place).map((one) => readMailbox(one, place)),
+  ),
   /** Programs send empty texts for absent ones. */
-  filled: { schema: Type.String(), read: (text: string) => text || undefined },
-  headers: headerTable.asPairs(),
-  files: fileTable.asList(100, 'filename', 'content'),
-  tracking: {
-    schema: Type.String({ maxLength: 200 }),
-    read(option: string, place: Place): boolean {
-      if (!trackingOptions.includes(option))
-        place.refuse(`must be one of ${trackingOptions.join(', ')}`);
-      return option !== 'None';
-    },
-  },
-  stream: only('outbound', Type.String({ maxLength: 200 })),
-  number: { schema: Type.Integer(), read: String },
-  model: { schema: Type.Unsafe({ type: 'object' }), read: toFieldValues },
+  filled: shape(schemas.text, (text) => text || undefined),
+  contentId: shape(schemas.text, (id) => id.replace(/^cid:/i, '') || undefined),
+  tracking: shape(schemas.short, (option, place) => {
+    const isKnown = trackingOptions.includes(option);
+    place.refuseIf(!isKnown, `must be one of ${trackingOptions.join(', ')}`);
+    return option !== 'None';
+  }),
+  stream: only('outbound', schemas.short),
+  number: shape(Type.Integer(), String),
+  model: shape(schemas.object, toFieldValues),
   inlined: only(true, Type.Boolean()),
+  count: shape(schemas.short, (text) => readNumber(['count', text], [1, 500], 100)),
+  offset: shape(schemas.short, (text) => readNumber(['offset', text], [0, 999_999], 0)),
+  time: shape(schemas.short, readTime),
+  end: shape(schemas.short, (text, place) => {
+    const time = readTime(text, place);
+    return dayPattern.test(text) ? new Date(time.getTime() + dayMs) : time;
+  }),
+  message: shape(schemas.short, (text) => {
+    const id = parseMessageId(text);
+    if (id === undefined) throw invalidMember('messageID', 'is not the ID of a message');
+    return id;
+  }),
+  type: shape(Type.Enum(['All', 'Standard'])),
+  reason: shape(Type.Enum(['HardBounce', 'SpamComplaint', 'ManualSuppression'])),
+  origin: shape(Type.Enum(['Recipient', 'Customer', 'Admin'])),
 };
+const table = tablesWith(shapes);
+
+const fileTable = table({
+  Name: 'text as filename',
+  Content: 'text',
+  ContentType: 'text: is derived from the extension of `Name` if it is absent',
+  ContentID: 'contentId as contentId: may begin with `cid:`; makes it an inline part',
+  ContentLength: 'integer: isn’t needed: the length of `Content` counts',
+  Disposition: 'refused: isn’t supported; an attachment with ContentID is inline, others aren’t',
+});
+const headerTable = table({ Name: 'text', Value: 'text' });
+const emails = tablesWith({
+  ...shapes,
+  headers: headerTable.asPairs(),
+  files: fileTable.asList({ required: ['filename', 'content'] }),
+});
 
 /** What emails with a content and those from a template share. */
 const sharedMembers = {
@@ -104,8 +104,8 @@ const sharedMembers = {
   Bcc: 'mailboxes',
   ReplyTo: 'mailboxes: needs verified senders',
   Tag: 'filled: has at most 48 characters',
-  Metadata: `texts as attributes: ${attributesNote}`,
-  Headers: `headers: ${headersNote}`,
+  Metadata: `texts as attributes: ${notes.attributes}`,
+  Headers: `headers: ${notes.headers}`,
   Attachments: 'files',
   TrackOpens: 'flag: is false by default',
   TrackLinks:
@@ -113,43 +113,36 @@ const sharedMembers = {
   MessageStream: `stream: ${onlyStream}`,
 } as const;
 
-const contentTable = new MemberTable(
-  { ...sharedMembers, Subject: 'text', HtmlBody: 'filled as html', TextBody: 'filled as text' },
-  emailShapes,
-);
-const templatedTable = new MemberTable(
-  {
-    ...sharedMembers,
-    From: 'mailbox: is the sender of the template if it is absent',
-    To: 'mailboxes: is one address; send an email to each',
-    TemplateId:
-      'number: is the ID of a published template of the account; `signalpost import` makes it the alias, or Postmark’s ID',
-    TemplateAlias:
-      'short as alias: is the ID of a published template of the account, as `signalpost import` writes it',
-    TemplateModel:
-      'model as values: becomes values of its fields: numbers and `true` as text, null and `false` as an empty text',
-    InlineCss: 'inlined: can only be true: the CSS of a template is inlined when it is published',
-  },
-  emailShapes,
-);
+const contentTable = emails({
+  ...sharedMembers,
+  Subject: 'text',
+  HtmlBody: 'filled as html',
+  TextBody: 'filled as text',
+});
+const templatedTable = emails({
+  ...sharedMembers,
+  From: 'mailbox: is the sender of the template if it is absent',
+  To: 'mailboxes: is one address; send an email to each',
+  TemplateId:
+    'number: is the ID of a published template of the account; `signalpost import` makes it the alias, or Postmark’s ID',
+  TemplateAlias:
+    'short as alias: is the ID of a published template of the account, as `signalpost import` writes it',
+  TemplateModel:
+    'model as values: becomes values of its fields: numbers and `true` as text, null and `false` as an empty text',
+  InlineCss: 'inlined: can only be true: the CSS of a template is inlined when it is published',
+});
 
-const emailMembers = {
-  '': contentTable,
-  'Attachments[]': fileTable,
-  'Headers[]': headerTable,
-};
+const emailMembers = { '': contentTable, 'Attachments[]': fileTable, 'Headers[]': headerTable };
 
 /** The members of Postmark's email by those of the send body. */
-const postmarkNames = namesOf(
-  {
-    ...contentTable.names,
-    envelope: 'To, Cc and Bcc',
-    content: 'HtmlBody or TextBody',
-    values: 'TemplateModel',
-    templateId: 'TemplateId or TemplateAlias',
-  },
-  pascal,
-);
+const memberNames = {
+  ...contentTable.names,
+  envelope: 'To, Cc and Bcc',
+  content: 'HtmlBody or TextBody',
+  values: 'TemplateModel',
+  templateId: 'TemplateId or TemplateAlias',
+};
+const postmarkNames = namesOf(memberNames, pascal);
 
 /**
  * Reads an email of Postmark's API.
@@ -174,6 +167,8 @@ const readTemplated: ReadEmail = ({ value, contents }) => {
 const maxBatchEmails = 500;
 const messagesStart = [/^\s*\{\s*"Messages"\s*:\s*\[/, '{"Messages": […]}'] as const;
 
+const deliversSome = 'Message OK, but will not deliver to these inactive addresses';
+
 async function sendEmail(
   { sending, now }: DropInRequest,
   read: ReadEmail,
@@ -189,10 +184,7 @@ async function sendEmail(
     SubmittedAt: new Date(now).toISOString(),
     MessageID: receipt.messageId,
     ErrorCode: 0,
-    Message:
-      inactive === ''
-        ? 'OK'
-        : `Message OK, but will not deliver to these inactive addresses: ${inactive}`,
+    Message: inactive === '' ? 'OK' : `${deliversSome}: ${inactive}`,
   };
 }
 
@@ -204,53 +196,28 @@ function throwInactive(error: unknown): never {
   throw new Fault('RECIPIENT_SUPPRESSED', { details: [{ field: '', reason }] });
 }
 
+function describe(error: unknown) {
+  return describePostmarkError(describeError(error, postmarkNames)).body as object;
+}
+
+const sendOne = (read: ReadEmail, members: CallMembers) => ({
+  answer: async (request: DropInRequest) => ok(await sendEmail(request, read)),
+  ...withAttachments,
+  members,
+  names: postmarkNames,
+});
+
 /** Each email has a result of its own. @param start of the body, if it isn't a list */
-const sendBatch =
-  (read: ReadEmail, start?: readonly [RegExp, string]) =>
-  (request: DropInRequest): Promise<DropInAnswer> =>
-    request.sending.useBatch(
-      maxBatchEmails,
-      async (emails) => {
-        const send = (body: Buffer) => sendEmail(request, read, body);
-        const results = await request.sending.forEach(emails, send);
-        const describe = (one: object | Fault) =>
-          one instanceof Fault
-            ? describePostmarkError(describeError(one, postmarkNames)).body
-            : one;
-        return ok(results.map(describe));
-      },
-      start,
-    );
-
-const dayMs = 24 * 60 * 60 * 1_000;
-/** From 1970 on, where IDs begin. */
-const yearPattern = /^(?:19[7-9]|[2-9]\d\d)\d-/;
-const dayPattern = /^\d{4}-\d\d-\d\d$/;
-
-function readTime(text: string, { field }: Place): Date {
-  const isZoned = dayPattern.test(text) || /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
-  const time = yearPattern.test(text) ? parseTimestamp(isZoned ? text : `${text}Z`) : undefined;
-  if (time !== undefined) return time;
-  throw invalidMember(field, 'must be a time such as 2026-01-31 or 2026-01-31T12:00:00');
-}
-
-function readEnd(text: string, place: Place): Date {
-  const time = readTime(text, place);
-  return dayPattern.test(text) ? new Date(time.getTime() + dayMs) : time;
-}
-
-const Short = Type.String({ maxLength: 200 });
-
-const queryShapes = {
-  count: { schema: Short, read: (text: string) => readNumber(['count', text], [1, 500], 100) },
-  offset: { schema: Short, read: (text: string) => readNumber(['offset', text], [0, 999_999], 0) },
-  time: { schema: Short, read: readTime },
-  end: { schema: Short, read: readEnd },
-  stream: emailShapes.stream,
-  type: plain(Type.Enum(['All', 'Standard'])),
-  reason: plain(Type.Enum(['HardBounce', 'SpamComplaint', 'ManualSuppression'])),
-  origin: plain(Type.Enum(['Recipient', 'Customer', 'Admin'])),
-};
+const sendBatch = (read: ReadEmail, start?: readonly [RegExp, string]) => ({
+  answer(request: DropInRequest) {
+    const send = (body: Buffer) => sendEmail(request, read, body).catch(describe);
+    const sendAll = async (emails: readonly Buffer[]) =>
+      ok(await request.sending.forEach(emails, send));
+    return request.sending.useBatch(maxBatchEmails, sendAll, start);
+  },
+  bodyBytes: 10 * mebibyte,
+  names: postmarkNames,
+});
 
 const pages = {
   count: 'count: is at most 500, and 100 by default',
@@ -265,81 +232,70 @@ const noSearch = 'refused: isn’t supported; search by recipient, tag and time'
 const noFilter = 'refused: isn’t supported; all bounces are listed';
 const wholeList = 'short: isn’t needed: the whole list is returned';
 
-/** Parameters of queries, whose case Postmark ignores. */
-const templateQuery = new MemberTable(
-  {
-    ...pages,
-    templatetype: 'type: can’t be `Layout`',
-    layouttemplate: 'refused: isn’t supported, because Signalpost has no layouts',
-  },
-  queryShapes,
-);
-const messageQuery = new MemberTable(
-  {
-    ...pages,
-    ...times,
-    messagestream,
-    recipient: 'address as address: is a whole address of To or Cc',
-    tag: 'text',
-    fromemail: noSearch,
-    subject: noSearch,
-    status: noSearch,
-  },
-  queryShapes,
-);
-const bounceQuery = new MemberTable(
-  {
-    ...pages,
-    ...times,
-    messagestream,
-    emailfilter: 'address as address: is a whole address',
-    tag: 'text',
-    messageid: 'short',
-    type: noFilter,
-    inactive: noFilter,
-  },
-  queryShapes,
-);
-const statsQuery = new MemberTable({ ...times, messagestream, tag: 'text' }, queryShapes);
-const dumpQuery = new MemberTable(
-  {
-    count: wholeList,
-    offset: wholeList,
-    ...times,
-    suppressionreason:
-      'reason as reason: counts addresses that unsubscribed as `ManualSuppression`',
-    origin: 'origin: is `Customer` for manual entries',
-    emailaddress: 'address as address',
-  },
-  queryShapes,
-);
+const templateQuery = table({
+  ...pages,
+  templatetype: 'type: can’t be `Layout`',
+  layouttemplate: 'refused: isn’t supported, because Signalpost has no layouts',
+});
+const messageQuery = table({
+  ...pages,
+  ...times,
+  messagestream,
+  recipient: 'address as address: is a whole address of To or Cc',
+  tag: 'text',
+  fromemail: noSearch,
+  subject: noSearch,
+  status: noSearch,
+});
+const bounceQuery = table({
+  ...pages,
+  ...times,
+  messagestream,
+  emailfilter: 'address as address: is a whole address',
+  tag: 'text',
+  messageid: 'message as messageId',
+  type: noFilter,
+  inactive: noFilter,
+});
+const statsQuery = table({ ...times, messagestream, tag: 'text' });
+const dumpQuery = table({
+  count: wholeList,
+  offset: wholeList,
+  ...times,
+  suppressionreason: 'reason as reason: counts addresses that unsubscribed as `ManualSuppression`',
+  origin: 'origin: is `Customer` for manual entries',
+  emailaddress: 'address as address',
+});
 
-/** The parameters of a query by their names in lower case. */
-function parametersOf({ query }: DropInRequest): object {
-  return Object.fromEntries([...query].map(([name, value]) => [name.toLowerCase(), value]));
+type QueryTable<Given> = CallMembers[string] & { read(value: unknown): Given };
+
+/** A call that gets the parameters of its query. Their case doesn't matter. */
+function withQuery<Given>(
+  table: QueryTable<Given>,
+  answer: (request: DropInRequest, given: Given) => Promise<DropInAnswer>,
+) {
+  const read = ({ query }: DropInRequest) =>
+    table.read(Object.fromEntries([...query].map(([name, value]) => [name.toLowerCase(), value])));
+  const members = { query: table };
+  return { answer: (request: DropInRequest) => answer(request, read(request)), members };
 }
+
+type Given<Table extends QueryTable<unknown>> = ReturnType<Table['read']>;
 
 const maxEnd = 10_000;
 
-/** The items of a page, of which one more was read if there is another. */
-interface FoundRange {
-  readonly count: number;
-  readonly offset: number;
-  /** How many to read. */
-  readonly limit: number;
+/** Where a page begins and ends. One item more is read, which tells whether there is another page. */
+function pageOf({ count = 100, offset = 0 }: { count?: number; offset?: number }) {
+  const end = count + offset;
+  if (end <= maxEnd) return [offset, end] as const;
+  throw invalidMember('offset', `and count must not be more than ${maxEnd}`);
 }
 
-function pageOf({ count = 100, offset = 0 }: Partial<FoundRange>): FoundRange {
-  if (count + offset > maxEnd)
-    throw invalidMember('offset', `and count must not be more than ${maxEnd}`);
-  return { count, offset, limit: offset + count + 1 };
-}
-
-async function listTemplates(request: DropInRequest): Promise<DropInAnswer> {
-  const { count, offset, limit } = pageOf(templateQuery.read(parametersOf(request)));
-  const all = await readTemplateFacts(request.kysely, request.accountId, { limit });
+async function listTemplates(request: DropInRequest, given: Given<typeof templateQuery>) {
+  const [start, end] = pageOf(given);
+  const all = await readTemplateFacts(request.kysely, request.accountId, { limit: end + 1 });
   const Templates = all
-    .slice(offset, offset + count)
+    .slice(start, end)
     .map(({ id, name, publishedVersion }) => viewTemplate(id, name, publishedVersion !== null));
   return ok({ TotalCount: all.length, Templates });
 }
@@ -349,7 +305,7 @@ function viewTemplate(id: string, Name: string, Active: boolean) {
   return { Active, TemplateId, Name, Alias: id, TemplateType: 'Standard', LayoutTemplate: null };
 }
 
-async function getTemplate({ sending, params }: DropInRequest): Promise<DropInAnswer> {
+async function getTemplate({ sending, params }: DropInRequest) {
   const { facts, published } = (await sending.readTemplate(params.idOrAlias)) ?? {};
   if (facts === undefined || published === undefined)
     throw unknownId('TemplateId', 'is not the ID or alias of a published template');
@@ -374,29 +330,26 @@ const maxSearchMs = 1_000;
 /** A page of messages, newest first. @throws Fault VALIDATION_FAILED if the search takes too long */
 async function findSent(
   { kysely, accountId }: DropInRequest,
-  filter: Omit<MessageSearchFilter, 'limit'>,
-  { count, offset, limit: end }: FoundRange,
-): Promise<{ readonly total: number; readonly rows: readonly SentRow[] }> {
+  filter: Omit<Parameters<typeof findMessages>[2], 'limit'>,
+  [start, end]: ReturnType<typeof pageOf>,
+) {
   const ids = new Set<MessageId>();
   const deadline = performance.now() + maxSearchMs;
-  for (let before: MessageId | undefined, isLast = false; ids.size < end && !isLast; ) {
+  let before: MessageId | undefined;
+  do {
     if (performance.now() > deadline)
       throw invalidMember('fromdate', 'must be later, to search less');
-    const limit = Math.min(maxFound, end - ids.size);
-    const { found, next } = await findMessages(kysely, accountId, { ...filter, before, limit });
     const earlier = ids.size;
+    const limit = Math.min(maxFound, end + 1 - earlier);
+    const { found, next } = await findMessages(kysely, accountId, { ...filter, before, limit });
     for (const { messageId } of found) ids.add(messageId);
-    before = next ?? found.at(-1)?.messageId;
-    isLast = next === undefined && ids.size - earlier < limit;
-  }
-  const shown = [...ids].slice(offset, offset + count);
-  const rows = shown.length === 0 ? [] : await readSent(kysely, accountId, shown);
-  return { total: ids.size, rows };
+    before = next ?? (ids.size - earlier < limit ? undefined : found.at(-1)?.messageId);
+  } while (before !== undefined && ids.size <= end);
+  return { total: ids.size, rows: await readSent(kysely, accountId, [...ids].slice(start, end)) };
 }
 
-async function listMessages(request: DropInRequest): Promise<DropInAnswer> {
-  const { count, offset, ...filter } = messageQuery.read(parametersOf(request));
-  const { total, rows } = await findSent(request, filter, pageOf({ count, offset }));
+async function listMessages(request: DropInRequest, given: Given<typeof messageQuery>) {
+  const { total, rows } = await findSent(request, given, pageOf(given));
   const messages = await request.sent.describe(rows);
   return ok({ TotalCount: total, Messages: messages.map(viewMessage) });
 }
@@ -436,7 +389,7 @@ function viewMailbox(text: string) {
     : { Email: text.slice(start + 2, -1), Name: text.slice(0, start) };
 }
 
-async function getMessage({ sent, params }: DropInRequest): Promise<DropInAnswer> {
+async function getMessage({ sent, params }: DropInRequest) {
   const message = await sent.read(params.id);
   const { html: HtmlBody, text: TextBody, files: Attachments } = message;
   const MessageEvents = message.events.flatMap((event) => viewEvent(event, message));
@@ -465,19 +418,15 @@ function viewEvent(
   const { reply, reason } = detail as Readonly<Record<string, unknown>>;
   const text = textOf(reply) || textOf(reason);
   const Details = bounceKinds.includes(kind)
-    ? { Summary: text, BounceID: bounceIdOf(id) }
+    ? { Summary: text, BounceID: webhook.bounceIdOf(id) }
     : { DeliveryMessage: text };
   const Recipient = recipientsOf(content)[recipient ?? 0] ?? '';
   return [{ Recipient, Type, ReceivedAt: at.toISOString(), Details }];
 }
 
-async function listBounces(request: DropInRequest): Promise<DropInAnswer> {
-  const { count, offset, messageid, ...given } = bounceQuery.read(parametersOf(request));
-  const messageId = messageid === undefined ? undefined : parseMessageId(messageid);
-  if (messageid !== undefined && messageId === undefined)
-    throw invalidMember('messageID', 'is not the ID of a message');
-  const filter = { ...given, state: 'bounced', messageId } as const;
-  const { total, rows } = await findSent(request, filter, pageOf({ count, offset }));
+async function listBounces(request: DropInRequest, given: Given<typeof bounceQuery>) {
+  const filter = { ...given, state: 'bounced' } as const;
+  const { total, rows } = await findSent(request, filter, pageOf(given));
   return ok({ TotalCount: total, Bounces: await describeBounces(request, rows) });
 }
 
@@ -507,7 +456,7 @@ function viewBounce({ detail, ...event }: SentEvent, { content, ...message }: Se
   });
   return {
     RecordType: 'Bounce',
-    ...describeBounce(facts),
+    ...webhook.describeBounce(facts),
     Tag: message.tag ?? '',
     MessageID: message.id,
     MessageStream: 'outbound',
@@ -515,22 +464,24 @@ function viewBounce({ detail, ...event }: SentEvent, { content, ...message }: Se
   };
 }
 
-async function getBounce(request: DropInRequest): Promise<DropInAnswer> {
+async function getBounce(request: DropInRequest) {
   const { kysely, accountId, params } = request;
   const id = /^[1-9]\d{0,15}$/.test(params.id ?? '') ? Number(params.id) : 0;
-  const from = new Date(timeOfBounce(id));
+  const from = new Date(webhook.timeOfBounce(id));
   const range = { from, until: new Date(from.getTime() + 1), limit: 500 };
   const { found } = await findMessages(kysely, accountId, range);
-  const ids = found.map(({ messageId }) => messageId).filter((one) => bounceIdOf(one) === id);
+  const ids = found
+    .map(({ messageId }) => messageId)
+    .filter((one) => webhook.bounceIdOf(one) === id);
   const [bounce] = await describeBounces(request, await readSent(kysely, accountId, ids));
   if (bounce !== undefined) return ok(bounce);
   throw unknownId('BounceID', 'is not the ID of a bounce');
 }
 
-async function getOverview(request: DropInRequest): Promise<DropInAnswer> {
-  const { kysely, accountId, now } = request;
-  const given = statsQuery.read(parametersOf(request));
-  const { from = new Date(0), until = new Date(now + dayMs), tag } = given;
+async function getOverview(
+  { kysely, accountId, now }: DropInRequest,
+  { from = new Date(0), until = new Date(now + dayMs), tag }: Given<typeof statsQuery>,
+) {
   const query = { from, until, group: 'none', timeZone: 'UTC', tag } as const;
   const [row] = await readReport(kysely, accountId, query);
   const count = (...names: readonly (keyof NonNullable<typeof row>['counts'])[]) =>
@@ -556,11 +507,10 @@ async function getOverview(request: DropInRequest): Promise<DropInAnswer> {
 const maxAddresses = 50;
 const maxDump = 10_000;
 
-const entryTable = new MemberTable({ EmailAddress: 'address' });
-const listTable = new MemberTable(
-  { Suppressions: 'entries' },
-  { entries: entryTable.asList(maxAddresses) },
-);
+const entryTable = table({ EmailAddress: 'address' });
+const listTable = tablesWith({ entries: entryTable.asList({ maxItems: maxAddresses }) })({
+  Suppressions: 'entries',
+});
 
 /** @throws Fault VALIDATION_FAILED */
 function checkStream({ params }: DropInRequest): void {
@@ -574,19 +524,17 @@ const reasons: Readonly<Record<SuppressionReason, readonly [reason: string, orig
   manual: ['ManualSuppression', 'Customer'],
 };
 
-async function dump(request: DropInRequest): Promise<DropInAnswer> {
+const tooLong = `is required, because the list has more than ${maxDump} entries; export them with the management API`;
+
+async function dump(request: DropInRequest, given: Given<typeof dumpQuery>) {
   checkStream(request);
   const { kysely, accountId, suppressed } = request;
-  const { from, until, reason, origin, address } = dumpQuery.read(parametersOf(request));
+  const { from, until, reason, origin, address } = given;
   const found: readonly Suppression[] =
     address === undefined
       ? await findSuppressions(kysely, accountId, { limit: maxDump + 1 })
       : await suppressed.read(parseSuppressedAddress(address, 'emailaddress'));
-  if (found.length > maxDump)
-    throw invalidMember(
-      'emailaddress',
-      `is required, because the list has more than ${maxDump} entries; export them with the management API`,
-    );
+  if (found.length > maxDump) throw invalidMember('emailaddress', tooLong);
   const Suppressions = suppressed
     .current(found)
     .filter(({ createdAt }) => from === undefined || from <= createdAt)
@@ -601,38 +549,34 @@ async function dump(request: DropInRequest): Promise<DropInAnswer> {
   return ok({ Suppressions });
 }
 
-/** Changes each address of the body; each has a result of its own. */
-async function changeEach(
-  request: DropInRequest,
+/** A call that changes each address of its body; each has a result of its own. */
+const changeEach = (
   Status: 'Suppressed' | 'Deleted',
-  change: (address: ComparableAddress) => Promise<unknown>,
-): Promise<DropInAnswer> {
-  checkStream(request);
-  const { suppressions } = listTable.read(request.sending.readJson().value);
-  if (suppressions === undefined) throw invalidMember('Suppressions', 'is required');
-  const results: object[] = [];
-  for (const { emailAddress: EmailAddress } of suppressions)
-    try {
-      await change(parseSuppressedAddress(EmailAddress, 'EmailAddress'));
-      results.push({ EmailAddress, Status, Message: null });
-    } catch (error) {
-      if (!(error instanceof DropInRefusal || error instanceof Fault)) throw error;
-      results.push({ EmailAddress, Status: 'Failed', Message: describeError(error).message });
-    }
-  return ok({ Suppressions: results });
-}
+  change: (request: DropInRequest, address: ComparableAddress) => Promise<unknown>,
+) => ({
+  async answer(request: DropInRequest) {
+    checkStream(request);
+    const { suppressions } = listTable.read(request.sending.readJson().value);
+    if (suppressions === undefined) throw invalidMember('Suppressions', 'is required');
+    const results: object[] = [];
+    for (const { emailAddress: EmailAddress } of suppressions)
+      try {
+        await change(request, parseSuppressedAddress(EmailAddress, 'EmailAddress'));
+        results.push({ EmailAddress, Status, Message: null });
+      } catch (error) {
+        if (!(error instanceof DropInRefusal || error instanceof Fault)) throw error;
+        results.push({ EmailAddress, Status: 'Failed', Message: describeError(error).message });
+      }
+    return ok({ Suppressions: results });
+  },
+  bodyBytes: 32 * 1_024,
+  members: { '': listTable, 'Suppressions[]': entryTable },
+});
 
-function suppressEach(request: DropInRequest): Promise<DropInAnswer> {
-  return changeEach(request, 'Suppressed', (address) => request.suppressed.add(address, 'manual'));
-}
-
-function allowEach(request: DropInRequest): Promise<DropInAnswer> {
-  const { suppressed } = request;
-  return changeEach(request, 'Deleted', async (address) => {
-    if ((await suppressed.read(address, 'complaint')).length > 0)
-      throw new DropInRefusal('CONFLICT', 'A recipient who complained can’t be reactivated here.');
-    await suppressed.remove(address);
-  });
+async function allow({ suppressed }: DropInRequest, address: ComparableAddress): Promise<void> {
+  if ((await suppressed.read(address, 'complaint')).length > 0)
+    throw new DropInRefusal('CONFLICT', 'A recipient who complained can’t be reactivated here.');
+  await suppressed.remove(address);
 }
 
 /** Status and code of errors (https://postmarkapp.com/developer/api/overview#error-codes). */
@@ -652,7 +596,7 @@ const errorCodes: ErrorTable<readonly [status: number, code: number]> = {
   INTERNAL_ERROR: [500, 500],
 };
 
-function describePostmarkError({ kind, message, details }: DropInError): DropInAnswer {
+function describePostmarkError({ kind, message, details }: DropInError) {
   const [status, code] = errorCodes[kind] ?? [422, 300];
   const [first] = details;
   const isUnreadable = kind === 'VALIDATION_FAILED' && first?.field === '';
@@ -661,9 +605,6 @@ function describePostmarkError({ kind, message, details }: DropInError): DropInA
   return ok({ ErrorCode, Message: message }, status);
 }
 
-const one = { ...withAttachments, names: postmarkNames };
-const batch = { bodyBytes: 10 * mebibyte, names: postmarkNames };
-const change = { bodyBytes: 32 * 1_024, members: { '': listTable, 'Suppressions[]': entryTable } };
 const stream = '/message-streams/:stream/suppressions';
 
 /** Postmark's API (https://postmarkapp.com/developer), as version 5 of its SDK calls it. */
@@ -671,48 +612,31 @@ export const postmark = defineDropIn({
   name: 'postmark',
   keyOf: ({ 'x-postmark-server-token': token }) => (typeof token === 'string' ? token : undefined),
   calls: {
-    'POST /email messages:send: send an email': {
-      answer: async (request) => ok(await sendEmail(request, readContentEmail)),
-      ...one,
-      members: emailMembers,
-    },
+    'POST /email messages:send: send an email': sendOne(readContentEmail, emailMembers),
     [`POST /email/batch messages:send: send up to ${maxBatchEmails} emails; each has a result of its own`]:
-      { answer: sendBatch(readContentEmail), ...batch },
-    'POST /email/withTemplate messages:send: send an email from a template': {
-      answer: async (request) => ok(await sendEmail(request, readTemplated)),
-      ...one,
-      members: { '': templatedTable },
-    },
+      sendBatch(readContentEmail),
+    'POST /email/withTemplate messages:send: send an email from a template': sendOne(
+      readTemplated,
+      { '': templatedTable },
+    ),
     [`POST /email/batchWithTemplates messages:send: send up to ${maxBatchEmails} emails from templates; each has a result of its own`]:
-      { answer: sendBatch(readTemplated, messagesStart), ...batch },
-    'GET /templates templates:read: list templates': {
-      answer: listTemplates,
-      members: { query: templateQuery },
-    },
+      sendBatch(readTemplated, messagesStart),
+    'GET /templates templates:read: list templates': withQuery(templateQuery, listTemplates),
     'GET /templates/:idOrAlias? templates:read: read a published template': getTemplate,
-    'GET /messages/outbound messages:read: list messages': {
-      answer: listMessages,
-      members: { query: messageQuery },
-    },
+    'GET /messages/outbound messages:read: list messages': withQuery(messageQuery, listMessages),
     'GET /messages/outbound/:id/details? messages:read: read a message': getMessage,
-    'GET /bounces messages:read: list messages that bounced': {
-      answer: listBounces,
-      members: { query: bounceQuery },
-    },
+    'GET /bounces messages:read: list messages that bounced': withQuery(bounceQuery, listBounces),
     'GET /bounces/:id? messages:read: read a bounce or complaint': getBounce,
-    'GET /stats/outbound reports:read: count recipients and readers': {
-      answer: getOverview,
-      members: { query: statsQuery },
-    },
+    'GET /stats/outbound reports:read: count recipients and readers': withQuery(
+      statsQuery,
+      getOverview,
+    ),
     [`GET ${stream}/dump suppressions:read: list suppressed addresses, newest first, if they aren’t more than ${maxDump}`]:
-      { answer: dump, members: { query: dumpQuery } },
+      withQuery(dumpQuery, dump),
     [`POST ${stream}? suppressions:write: suppress up to ${maxAddresses} addresses, as \`manual\``]:
-      {
-        answer: suppressEach,
-        ...change,
-      },
+      changeEach('Suppressed', ({ suppressed }, one) => suppressed.add(one, 'manual')),
     [`POST ${stream}/delete? suppressions:write: remove up to ${maxAddresses} addresses for all reasons, except those that complained`]:
-      { answer: allowEach, ...change },
+      changeEach('Deleted', allow),
   },
   describeError: describePostmarkError,
   environment: (url, key) => ({

@@ -1,22 +1,25 @@
 import { accountTextOf } from '../../accounts/access/api-key.ts';
+import type { RequestSigner } from '../../accounts/access/aws-signature.ts';
 import { Limiter } from '../../base/fairness/limiter.ts';
 import { policies } from '../../base/fairness/policies.ts';
-import { Busy, Fault, type FaultDetail } from '../../base/values/errors.ts';
-import { logFault, toFault } from '../../host/http/answer-fault.ts';
+import { Fault } from '../../base/values/errors.ts';
+import { logFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
-import { errorCatalog } from '../../host/http/error-catalog.ts';
 import type { Exchange } from '../../host/http/exchange.ts';
 import type { RouteLimit } from '../../host/http/limits/route-limits.ts';
 import { escapeMalformedPercent } from '../../host/http/request-path.ts';
 import { admitCaller, type SendAdmission } from '../../sending/submission/admit-caller.ts';
 import { attachmentLimitOf } from '../../sending/submission/check-attachments.ts';
+import { hashInPieces } from '../../sending/submission/decode-base64.ts';
 import { findInvalidText } from '../../sending/submission/find-invalid-text.ts';
 import { unusableBody } from '../../sending/submission/read-body-json.ts';
 import { encodedBody, isPlain } from '../../sending/submission/send-email-routes.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
-import type { DropIn, DropInAnswer, DropInCall, DropInError, DropInSigner } from './drop-in.ts';
-import { DropInRefusal, type DropInServices, type RequestFacts } from './drop-in-request.ts';
-import { invalidMembers, unknownMember } from './members.ts';
+import type { DropIn, DropInAnswer, DropInCall } from './drop-in.ts';
+import { DropInRefusal, describeError, toOwnFault } from './drop-in-errors.ts';
+import type { DropInServices, RequestFacts } from './drop-in-request.ts';
+import { unknownMember } from './members.ts';
+import { invalidMembers } from './place.ts';
 import { Sending } from './sending.ts';
 import { SentMessages } from './sent-messages.ts';
 import { SuppressedAddresses } from './suppressed-addresses.ts';
@@ -71,8 +74,7 @@ async function respond(
   } catch (error) {
     const fault = error instanceof DropInRefusal ? undefined : toOwnFault(error);
     if (fault !== undefined) logFault(fault, exchange);
-    const origin = { target: exchange.request.url ?? '', requestId: exchange.id };
-    const answered = dropIn.describeError(describeError(error, names), origin);
+    const answered = dropIn.describeError(describeError(error, names), exchange);
     const wait = fault?.retryAfter ?? (answered.status === 503 ? 1 : undefined);
     const more = wait === undefined ? [] : ['retry-after', String(Math.ceil(wait))];
     write(exchange, { ...answered, headers: [...(answered.headers ?? []), ...more] });
@@ -92,10 +94,18 @@ async function answerCall(
 ): Promise<DropInAnswer> {
   const { request, remoteAddress, span } = exchange;
   const { headers, url = '' } = request;
+  const { method, bodyBytes = 0, withAttachments } = call;
   const signer = await signerOf?.(services, request);
   const admission = await admit(services, call, signer ?? keyOf(headers), remoteAddress);
-  const body = await readBody(services, call, exchange, admission);
-  await signer?.checkBody(body);
+  const { account } = admission;
+  const accountId = account.id;
+  const limit = withAttachments ? attachmentLimitOf(account, services.attachmentSettings) : 0;
+  const maxBytes = limit === 0 ? undefined : bodyBytes + limit;
+  const hasBody = method !== 'GET';
+  const body = hasBody ? await exchange.readBody(accountId, maxBytes) : Buffer.alloc(0);
+  if ('unusable' in body) throw unusableBody(body.unusable);
+  if (hasBody && !isPlain(headers['content-encoding'])) throw unusableBody(encodedBody.unusable);
+  signer?.checkBody(Buffer.from(await hashInPieces([body]), 'latin1').toString('hex'));
   const [path = '', queryText] = escapeMalformedPercent(url).split('?', 2);
   const query = new URLSearchParams(queryText);
   const unknown = [...query.keys()].filter((name) => call.query?.includes(name) === false);
@@ -105,7 +115,6 @@ async function answerCall(
   // Such as a NUL, which no query of the database can take.
   const unstorable = findInvalidText({ ...params, ...Object.fromEntries(query) });
   if (unstorable.length > 0) throw invalidMembers(unstorable);
-  const accountId = admission.account.id;
   const facts: RequestFacts = {
     services,
     admission,
@@ -119,10 +128,9 @@ async function answerCall(
     origin: { remoteAddress, requestId: exchange.id },
     span,
   };
-  const sending = new Sending(facts);
-  const sent = new SentMessages(facts);
-  const answer = () =>
-    call.answer({ ...facts, sending, sent, suppressed: new SuppressedAddresses(facts) });
+  const [sending, sent] = [new Sending(facts), new SentMessages(facts)];
+  const suppressed = new SuppressedAddresses(facts);
+  const answer = () => call.answer({ ...facts, sending, sent, suppressed });
   // Sends have limits of their own.
   return call.permission === 'messages:send' ? answer() : otherCalls.run(accountId, answer);
 }
@@ -134,7 +142,7 @@ async function answerCall(
 async function admit(
   { access }: DropInServices,
   { permission }: DropInCall,
-  who: DropInSigner | string | undefined,
+  who: RequestSigner | string | undefined,
   remoteAddress: string,
 ): Promise<SendAdmission> {
   if (who === undefined || who === '')
@@ -149,21 +157,6 @@ async function admit(
   return withTimeout(admitCaller({ ...access, ...signed }, { permission }, head));
 }
 
-async function readBody(
-  { attachmentSettings }: DropInServices,
-  { method, bodyBytes = 0, withAttachments }: DropInCall,
-  exchange: Exchange,
-  { account }: SendAdmission,
-): Promise<Buffer> {
-  if (method === 'GET') return Buffer.alloc(0);
-  const limit = withAttachments ? attachmentLimitOf(account, attachmentSettings) : 0;
-  const body = await exchange.readBody(account.id, limit === 0 ? undefined : bodyBytes + limit);
-  if ('unusable' in body) throw unusableBody(body.unusable);
-  if (!isPlain(exchange.request.headers['content-encoding']))
-    throw unusableBody(encodedBody.unusable);
-  return body;
-}
-
 /** The values of a pattern's parameters in a path that ends with what it matches. */
 function readParams(pattern: string, path: string): Record<string, string> {
   const names = pattern.split('/');
@@ -171,63 +164,4 @@ function readParams(pattern: string, path: string): Record<string, string> {
   const pairs = names.map((name, index) => [name.slice(1), parts[index] ?? ''] as const);
   const given = pairs.filter((_, index) => names[index]?.startsWith(':'));
   return Object.fromEntries(given.map(([name, part]) => [name, decodeURIComponent(part)]));
-}
-
-/** An error for a provider's form, in the words of its API. @param names of members by those of the send body */
-export function describeError(
-  error: unknown,
-  names: Readonly<Record<string, string>> = {},
-): DropInError {
-  if (error instanceof DropInRefusal)
-    return { kind: error.kind, status: statuses[error.kind], message: error.message, details: [] };
-  const { code, details: own, challenge } = toOwnFault(error);
-  const details = own.map(({ field, reason }) => ({ field: rename(field, names), reason }));
-  const { status, message } = errorCatalog[code];
-  return {
-    kind: challenge === 'insufficient_scope' ? 'MISSING_PERMISSION' : code,
-    status,
-    message: details.length > 0 ? toSentence(...details) : (sentences[code] ?? `${message}.`),
-    details,
-  };
-}
-
-const statuses = {
-  MISSING_KEY: 401,
-  UNSUPPORTED_CALL: 404,
-  NOT_FOUND: 404,
-  CONFLICT: 409,
-} as const;
-
-const sentences: Partial<Readonly<Record<Fault['code'], string>>> = {
-  UNAUTHORIZED: 'The API key isn’t valid here, or lacks the permission for this call.',
-  ACCOUNT_SUSPENDED: 'The account is suspended.',
-  QUOTA_EXCEEDED: 'The account has reached its quota.',
-  IO_EXCEPTION: 'The service is over capacity; retry the request.',
-  IDEMPOTENCY_MISMATCH: 'The idempotency key was used with another request.',
-  IDEMPOTENCY_IN_PROGRESS: 'A request with this idempotency key is still in progress.',
-};
-
-function toOwnFault(error: unknown): Fault {
-  // The key's account is the only one that it can be about.
-  const isForeign = error instanceof Fault && error.details[0]?.field === 'accountId';
-  if (isForeign) return new Fault('UNAUTHORIZED');
-  return error instanceof Busy
-    ? new Fault('IO_EXCEPTION', { cause: error, retryAfter: error.retryAfter })
-    : toFault(error);
-}
-
-/** `envelope.ccAddressList[1]` is `cc[1]` if `envelope.ccAddressList` is `cc`. */
-function rename(field: string, names: Readonly<Record<string, string>>): string {
-  const found = Object.keys(names)
-    .filter((name) => field === name || /^[.[]/.test(field.slice(name.length)))
-    .filter((name) => field.startsWith(name))
-    .sort((a, b) => b.length - a.length)[0];
-  return found === undefined ? field : `${names[found]}${field.slice(found.length)}`;
-}
-
-/** What is wrong, as the sentence of an error. */
-export function toSentence(...details: readonly FaultDetail[]): string {
-  const parts = details.map(({ field, reason }) => (field === '' ? reason : `${field} ${reason}`));
-  const text = parts.join('; ');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import type { RequestSigner } from '../../accounts/access/aws-signature.ts';
 import type { SigningCredentials } from '../../accounts/access/issue-api-key.ts';
 import type { Permission } from '../../accounts/access/permission.ts';
-import type { KeyPrincipal } from '../../accounts/access/principal.ts';
-import type { FaultCode, FaultDetail } from '../../base/values/errors.ts';
-import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
-import type { DropInRefusalKind, DropInServices, RequestFacts } from './drop-in-request.ts';
+import type { Exchange } from '../../host/http/exchange.ts';
+import { kibibyte, sendBodyBytes } from '../../host/http/limits/route-limits.ts';
+import type { DropInError, MemberNames } from './drop-in-errors.ts';
+import type { DropInServices, RequestFacts } from './drop-in-request.ts';
 import type { MemberTable } from './members.ts';
 import type { Sending } from './sending.ts';
 import type { SentMessages } from './sent-messages.ts';
@@ -39,6 +40,8 @@ export function ok(body: unknown, status = 200): DropInAnswer {
 
 type Answer = (request: DropInRequest) => Promise<DropInAnswer>;
 
+export type CallMembers = Readonly<Record<string, Pick<MemberTable, 'members' | 'schema'>>>;
+
 /** What is done for a call, and the form of its body. */
 interface CallFacts {
   /** Max bytes of its body; absent: it has none. */
@@ -46,14 +49,17 @@ interface CallFacts {
   /** Its body can have attachments, and is then as large as the account’s limit allows. */
   readonly withAttachments?: true;
   /** The objects in its body, by what the documentation calls them; the body itself is `''`. */
-  readonly members?: Readonly<Record<string, Pick<MemberTable, 'members' | 'schema'>>>;
+  readonly members?: CallMembers;
   /** What errors of the send body are about in this API: `envelope.fromAddress` is its `from`. */
-  readonly names?: Readonly<Record<string, string>>;
+  readonly names?: MemberNames;
   readonly answer: Answer;
 }
 
 /** A body that can have attachments. */
 export const withAttachments = { bodyBytes: sendBodyBytes, withAttachments: true } as const;
+
+/** Some SDKs send no body, other clients send `{}`. */
+export const smallBody = { bodyBytes: 4 * kibibyte };
 
 /** A call of a provider's API. */
 export interface DropInCall extends CallFacts {
@@ -93,34 +99,6 @@ export function defineDropIn({
   return { ...given, calls, scopes };
 }
 
-/** An error for the form of the provider. */
-export interface DropInError {
-  readonly kind: FaultCode | DropInRefusalKind | 'MISSING_PERMISSION';
-  /** That of the send operation, where it has one. */
-  readonly status: number;
-  /** Sentences that name the members of the provider's request. */
-  readonly message: string;
-  /** With the members of the provider's request. */
-  readonly details: readonly FaultDetail[];
-}
-
-/** How a provider answers the kinds of errors that it documents. */
-export type ErrorTable<Form> = Partial<Readonly<Record<DropInError['kind'], Form>>>;
-
-/** Who signed a request, as its head says. */
-export interface DropInSigner {
-  readonly principal: KeyPrincipal;
-  /** @throws Fault UNAUTHORIZED unless the request was signed with this body */
-  readonly checkBody: (body: Buffer) => Promise<void>;
-}
-
-/** The request that an error answers. */
-export interface DropInOrigin {
-  /** Of its request line. */
-  readonly target: string;
-  readonly requestId: string;
-}
-
 /** An API of a provider that its SDKs find here under `/NAME`. */
 export interface DropIn {
   readonly name: DropInName;
@@ -130,9 +108,12 @@ export interface DropIn {
    * Of a provider whose SDKs send no key, but sign with its secret.
    * @throws DropInRefusal or Fault UNAUTHORIZED
    */
-  readonly signerOf?: (services: DropInServices, request: IncomingMessage) => Promise<DropInSigner>;
+  readonly signerOf?: (
+    services: DropInServices,
+    request: IncomingMessage,
+  ) => Promise<RequestSigner>;
   readonly calls: readonly DropInCall[];
-  readonly describeError: (error: DropInError, origin: DropInOrigin) => DropInAnswer;
+  readonly describeError: (error: DropInError, exchange: Exchange) => DropInAnswer;
   /** The permissions of a key that can make every call. */
   readonly scopes: readonly Permission[];
   /**

@@ -1,75 +1,45 @@
 import { detectMimeType } from 'nodemailer/lib/mime-funcs/mime-types';
 import type { FaultDetail } from '../../base/values/errors.ts';
 import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
+import type { MailPeople } from '../../sending/submission/compose-content-mail.ts';
 import { findInvalidText } from '../../sending/submission/find-invalid-text.ts';
 import type { BodyJson, DecodedBytes } from '../../sending/submission/read-body-json.ts';
 import type { ContentMessage } from '../../sending/submission/send-content.ts';
-import { invalidMember, invalidMembers } from './members.ts';
-import type { Place } from './place.ts';
+import type { MemberNames } from './drop-in-errors.ts';
+import { mapValues } from './members.ts';
+import { invalidMember, Place } from './place.ts';
 
-type Texts = Readonly<Record<string, string>>;
 type Values = Readonly<Record<string, unknown>>;
 
-/** An email of a provider's API, under the names that its members have here. */
-export interface Mail {
-  readonly from?: HeaderMailbox;
-  readonly to?: readonly HeaderMailbox[];
-  readonly cc?: readonly HeaderMailbox[];
-  readonly bcc?: readonly HeaderMailbox[];
-  readonly replyTo?: readonly HeaderMailbox[];
-  readonly subject?: string;
-  readonly html?: string;
-  readonly text?: string;
-  readonly headers?: Texts;
-  readonly attachments?: readonly MailAttachment[];
-  readonly attributes?: Texts;
-  readonly tag?: string;
-  readonly externalId?: string;
-  readonly transactional?: boolean;
-  readonly sendAt?: string;
-  readonly trackOpens?: boolean;
-  readonly trackClicks?: boolean;
-  /** As providers write it. Undefined: the message isn't made from a stored template. */
-  readonly templateId?: string;
-  /** Undefined: the content is literal. */
-  readonly values?: Values;
-}
-
-interface MailAttachment {
-  readonly filename?: string;
-  /** Undefined: that of its extension. */
-  readonly contentType?: string;
-  readonly contentId?: string;
-  /** Base64, or the placeholder of it; or the file itself. */
-  readonly content?: string | DecodedBytes;
-}
-
-/** The members of an email by those of the send body, which errors name. */
-const sendMembers = {
-  to: 'envelope.toAddress envelope.toDisplayName',
-  cc: 'envelope.ccAddressList',
-  bcc: 'envelope.bccAddressList',
-  from: 'envelope.fromAddress envelope.fromDisplayName',
-  replyTo: 'envelope.replyToAddress',
+/** Members of the send body by the names that they have in an email. */
+const sendMembers: MemberNames = {
+  'envelope.toAddress': 'to',
+  'envelope.toDisplayName': 'to',
+  'envelope.ccAddressList': 'cc',
+  'envelope.bccAddressList': 'bcc',
+  'envelope.fromAddress': 'from',
+  'envelope.fromDisplayName': 'from',
+  'envelope.replyToAddress': 'replyTo',
   envelope: 'envelope',
   content: 'content',
-  subject: 'content.subjectLine',
-  html: 'content.html',
-  text: 'content.text',
-  headers: 'content.headers',
-  attachments: 'content.attachments',
-  values: 'content.personalizationDataMap',
-  attributes: 'metadata.attributes',
-  tag: 'metadata.tagList metadata.tagList[0]',
-  externalId: 'metadata.externalId',
-  transactional: 'metadata.transactional',
-  sendAt: 'actions.sendAt',
-  trackOpens: 'actions.trackOpens',
-  trackClicks: 'actions.trackClicks',
+  'content.subjectLine': 'subject',
+  'content.html': 'html',
+  'content.text': 'text',
+  'content.headers': 'headers',
+  'content.attachments': 'attachments',
+  'content.personalizationDataMap': 'values',
+  'metadata.attributes': 'attributes',
+  'metadata.tagList': 'tag',
+  'metadata.tagList[0]': 'tag',
+  'metadata.externalId': 'externalId',
+  'metadata.transactional': 'transactional',
+  'actions.sendAt': 'sendAt',
+  'actions.trackOpens': 'trackOpens',
+  'actions.trackClicks': 'trackClicks',
   templateId: 'templateId',
   messages: 'messages',
   idempotencyKey: 'idempotencyKey',
-} as const;
+};
 
 /** `To` for `to`. */
 export function pascal(name: string): string {
@@ -77,16 +47,28 @@ export function pascal(name: string): string {
 }
 
 /** What a provider calls the members of the send body. @param given by the names that they have here @param styled the others */
-export function namesOf(
-  given: Partial<Readonly<Record<keyof typeof sendMembers, string>>>,
-  styled: (name: string) => string = (name) => name,
-): Texts {
-  const names = Object.entries(sendMembers).flatMap(([name, members]) =>
-    members
-      .split(' ')
-      .map((member) => [member, given[name as keyof typeof given] ?? styled(name)] as const),
-  );
-  return Object.fromEntries(names);
+export function namesOf(given: MemberNames, styled = (name: string) => name): MemberNames {
+  const names = Object.entries(sendMembers);
+  return Object.fromEntries(names.map(([member, name]) => [member, given[name] ?? styled(name)]));
+}
+
+/** An email of a provider's API, under the names that its members have here. */
+export interface Mail
+  extends Partial<MailPeople>,
+    Partial<Record<'subject' | 'html' | 'text' | 'tag' | 'externalId' | 'sendAt', string>>,
+    Partial<Record<'transactional' | 'trackOpens' | 'trackClicks', boolean>>,
+    Partial<Record<'headers' | 'attributes', Readonly<Record<string, string>>>> {
+  readonly from?: HeaderMailbox;
+  readonly attachments?: readonly MailAttachment[];
+  /** As providers write it. Undefined: the message isn't made from a stored template. */
+  readonly templateId?: string;
+  /** Undefined: the content is literal. */
+  readonly values?: Values;
+}
+
+interface MailAttachment extends Partial<Record<'filename' | 'contentType' | 'contentId', string>> {
+  /** Base64, or the placeholder of it; or the file itself. */
+  readonly content?: string | DecodedBytes;
 }
 
 /** A message of a provider's request. */
@@ -110,40 +92,39 @@ export function toMessage(
   const { subject, html, text, values, tag, trackOpens = false, trackClicks = false } = mail;
   const isStored = templateId !== undefined;
   const several = 'can’t have several addresses with a template';
-  const refuse = (field: string, reason: string, isWrong: boolean): void => {
-    if (isWrong) details.push({ field, reason });
-  };
-  refuse('envelope.fromAddress', 'is required', from === undefined && !isStored);
-  refuse('content.subjectLine', 'is required', subject === undefined && !isStored);
-  refuse('content.html', 'can’t be used with template', html !== undefined && isStored);
-  refuse('content.text', 'can’t be used with template', text !== undefined && isStored);
-  refuse('envelope.toAddress', `${several}; send an email to each`, to.length > 1 && isStored);
-  refuse('envelope.replyToAddress', several, replyTo.length > 1 && isStored);
-  if (details.length > 0) throw invalidMembers(details);
+  const place = new Place('', details);
+  place.refuseIf(from === undefined && !isStored, 'is required', 'envelope.fromAddress');
+  place.refuseIf(subject === undefined && !isStored, 'is required', 'content.subjectLine');
+  place.refuseIf(html !== undefined && isStored, 'can’t be used with template', 'content.html');
+  place.refuseIf(text !== undefined && isStored, 'can’t be used with template', 'content.text');
+  const eachAlone = `${several}; send an email to each`;
+  place.refuseIf(to.length > 1 && isStored, eachAlone, 'envelope.toAddress');
+  place.refuseIf(replyTo.length > 1 && isStored, several, 'envelope.replyToAddress');
+  place.end();
   const [recipient] = [...to, ...cc, ...bcc];
-  const addressesOf = (list: readonly HeaderMailbox[]) =>
-    isStored ? list.map(({ address }) => address) : undefined;
+  const addressesOf = (list: readonly HeaderMailbox[]) => list.map(({ address }) => address);
+  const copies = { ccAddressList: addressesOf(cc), bccAddressList: addressesOf(bcc) };
   const value = {
     envelope: {
       toAddress: recipient?.address ?? '',
       toDisplayName: recipient?.displayName,
-      ccAddressList: addressesOf(cc),
-      bccAddressList: addressesOf(bcc),
       fromAddress: from?.address,
       fromDisplayName: from?.displayName,
       replyToAddress: replyTo[0]?.address,
+      ...(isStored && copies),
     },
     content: {
       subjectLine: subject,
-      ...(!isStored && { html, text, literal: values === undefined }),
       personalizationDataMap: values ?? (isStored ? {} : undefined),
       headers: mail.headers,
       attachments: attachments.map(({ filename = '', contentType, contentId }, index) => ({
         filename,
-        contentType: contentType ?? typeOfFile(filename),
+        // A message can't be attached as such, because its parts can't be in base64.
+        contentType: contentType ?? detectMimeType(filename).replace(/^message\/.*/, anyType),
         contentId,
         content: String(index),
       })),
+      ...(!isStored && { html, text, literal: values === undefined }),
     },
     metadata: {
       transactional: mail.transactional,
@@ -161,11 +142,7 @@ export function toMessage(
   return { templateId, json, people: { to, cc, bcc, replyTo } };
 }
 
-/** Messages can't be attached as such, because their parts can't be in base64. */
-function typeOfFile(filename: string): string {
-  const type = detectMimeType(filename);
-  return type.startsWith('message/') ? 'application/octet-stream' : type;
-}
+const anyType = 'application/octet-stream';
 
 /** More than fields can have, which the check of the body tells. */
 const maxDepth = 10;
@@ -181,13 +158,10 @@ export function toFieldValues(values: Values): Values {
 function toFieldValue(value: unknown, depth: number): unknown {
   if (value === null || value === false) return '';
   if (typeof value !== 'object') return String(value);
-  if (depth > maxDepth) {
-    const reason = `is nested deeper than ${maxDepth} levels`;
-    throw invalidMember('content.personalizationDataMap', reason);
-  }
+  const tooDeep = `is nested deeper than ${maxDepth} levels`;
+  if (depth > maxDepth) throw invalidMember('content.personalizationDataMap', tooDeep);
   if (Array.isArray(value)) return value.map((item) => toFieldValue(item, depth + 1));
-  const members = Object.entries(value).map(([name, one]) => [name, toFieldValue(one, depth + 1)]);
-  return Object.fromEntries(members);
+  return mapValues({ ...value }, (one) => toFieldValue(one, depth + 1));
 }
 
 /** An object in JSON. It's a problem if it's something else. */

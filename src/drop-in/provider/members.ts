@@ -1,12 +1,20 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
-import { Fault, type FaultDetail } from '../../base/values/errors.ts';
-import {
-  describeBodyProblems,
-  limitDetails,
-} from '../../sending/submission/describe-body-problems.ts';
-import { Place } from './place.ts';
+import type { FaultDetail } from '../../base/values/errors.ts';
+import { describeBodyProblems } from '../../sending/submission/describe-body-problems.ts';
+import { invalidMember, invalidMembers, Place } from './place.ts';
 import { readMailbox } from './read-mailboxes.ts';
+
+/** Names and values. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** The same names with other values. */
+export function mapValues<From, To>(
+  given: Readonly<Record<string, From>>,
+  change: (value: From) => To,
+): Readonly<Record<string, To>> {
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, change(value)]));
+}
 
 /** The values that a member takes, and what is read from one. */
 export interface Shape<Value = unknown> {
@@ -16,62 +24,45 @@ export interface Shape<Value = unknown> {
   readonly read?: (given: never, place: Place, note: string) => Value;
 }
 
-/** What becomes of a member of a provider's request. */
-export interface BodyMember<Value = unknown> extends Shape<Value> {
-  /** `supported`: it means here what it means there. */
-  readonly treatment: 'supported' | 'mapped' | 'refused';
-  /** What it becomes, or why it's refused: the end of a sentence that begins with its name. */
+/** A member of a provider's request. */
+interface BodyMember<Value = unknown> extends Shape<Value> {
+  /** What it becomes, or why it's refused: the end of a sentence that begins with its name. Empty: it means what it means there. */
   readonly note: string;
 }
 
-/** Values that are taken as they are. */
-export function plain<Schema extends TSchema>(schema: Schema): Shape<Static<Schema>> {
-  return { schema };
-}
-
-/** Only this value; others are refused with the note. */
-export function only(wanted: unknown, schema: TSchema): Shape<undefined> {
-  const read = (given: unknown, place: Place, note: string): undefined => {
-    if (given !== wanted) place.refuse(note);
-  };
+/** @param read undefined: values are taken as they are */
+export function shape<Schema extends TSchema, Value = Static<Schema>>(
+  schema: Schema,
+  read?: (given: Static<Schema>, place: Place, note: string) => Value,
+): Shape<NoInfer<Value>> {
   return { schema, read };
 }
 
-export function supported<Schema extends TSchema>(schema: Schema): BodyMember<Static<Schema>> {
-  return { schema, treatment: 'supported', note: '' };
+/** Only this value; others are refused with the note. */
+export function only<Schema extends TSchema>(wanted: Static<Schema>, schema: Schema) {
+  return shape(schema, (given, place, note) => place.refuseIf(given !== wanted, note));
 }
-
-/** @param note such as `becomes an attribute` */
-export function mapped<Schema extends TSchema>(
-  schema: Schema,
-  note: string,
-): BodyMember<Static<Schema>> {
-  return { schema, treatment: 'mapped', note };
-}
-
-/** @param note such as `isn’t supported, because Signalpost has no topics` */
-export function refused(note: string): BodyMember<never> {
-  return { schema: Type.Never(), treatment: 'refused', note };
-}
-
-const object = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' });
-const address = Type.String({ maxLength: 2_000 });
 
 /** The values that members of several providers take. */
+export const schemas = {
+  text: Type.String(),
+  short: Type.String({ maxLength: 200 }),
+  address: Type.String({ maxLength: 2_000 }),
+  never: Type.Never(),
+  object: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' }),
+  texts: Type.Unsafe<Texts>({ type: 'object', additionalProperties: { type: 'string' } }),
+};
+
 const shapes = {
-  text: plain(Type.String()),
-  short: plain(Type.String({ maxLength: 200 })),
-  address: plain(address),
-  mailbox: { schema: address, read: readMailbox },
-  object: plain(object),
-  texts: plain(
-    Type.Unsafe<Readonly<Record<string, string>>>({
-      type: 'object',
-      additionalProperties: { type: 'string' },
-    }),
-  ),
-  flag: plain(Type.Boolean()),
-  integer: plain(Type.Integer()),
+  text: shape(schemas.text),
+  short: shape(schemas.short),
+  address: shape(schemas.address),
+  mailbox: shape(schemas.address, readMailbox),
+  object: shape(schemas.object),
+  texts: shape(schemas.texts),
+  flag: shape(Type.Boolean()),
+  integer: shape(Type.Integer()),
+  refused: shape(schemas.never),
 };
 
 type Shapes = Readonly<Record<string, Shape>>;
@@ -82,7 +73,6 @@ type Shapes = Readonly<Record<string, Shape>>;
  */
 type Spec<Own> =
   | `${keyof (Own & typeof shapes) & string}${'' | ` as ${string}` | `: ${string}`}`
-  | `refused: ${string}`
   | BodyMember;
 type Specs<Own> = Readonly<Record<string, Spec<Own>>>;
 
@@ -97,59 +87,53 @@ type OwnName<Name extends string, Given> =
 type Taken<Given, All> =
   Given extends BodyMember<infer Value>
     ? Value
-    : ShapeName<Given> extends keyof All
-      ? All[ShapeName<Given>] extends Shape<infer Value>
-        ? Value
-        : never
+    : All[ShapeName<Given> & keyof All] extends Shape<infer Value>
+      ? Value
       : never;
 
 /** What a table reads, under the names that it has here: `reply_to` is `replyTo`. */
-type MemberValues<Table, Own> = {
-  readonly [Name in keyof Table & string as OwnName<Name, Table[Name]>]?: Taken<
-    Table[Name],
-    typeof shapes & Own
-  >;
+type MemberValues<Table, All> = {
+  readonly [Name in keyof Table & string as OwnName<Name, Table[Name]>]?: Taken<Table[Name], All>;
 };
 
-type TableMember = BodyMember & { readonly ownName: string };
+interface TableMember extends BodyMember {
+  readonly treatment: 'supported' | 'mapped' | 'refused';
+  readonly ownName: string;
+}
 
 const specPattern = /^(\w+)(?: as (\w+))?(?:: (.*))?$/u;
 
 function toMember(name: string, spec: Spec<object>, all: Shapes): TableMember {
   const words = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   const camelCase = words.charAt(0).toLowerCase() + words.slice(1);
-  if (typeof spec !== 'string') return { ...spec, ownName: camelCase };
-  const [, shape = '', ownName = camelCase, note = ''] = specPattern.exec(spec) ?? [];
-  if (shape === 'refused') return { ...refused(note), ownName };
-  return {
-    ...(all[shape] as Shape),
-    treatment: note === '' ? 'supported' : 'mapped',
-    note,
-    ownName,
-  };
+  const [, kind = '', ownName = camelCase, note = ''] = specPattern.exec(String(spec)) ?? [];
+  const member = typeof spec === 'string' ? { ...(all[kind] as Shape), note } : spec;
+  const isRefused = member.schema === schemas.never;
+  const treatment = isRefused ? 'refused' : member.note === '' ? 'supported' : 'mapped';
+  return { ...member, treatment, ownName };
 }
 
 /** What several providers say about the same members. */
-export const headersNote =
-  'can be `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`; the service writes its own unsubscribe headers';
-export const attributesNote =
-  'become attributes: up to 20, with names of 40 and values of 200 characters';
+export const notes = {
+  headers:
+    'can be `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`; the service writes its own unsubscribe headers',
+  attributes: 'become attributes: up to 20, with names of 40 and values of 200 characters',
+} as const;
 
 /** The members of a provider's object. What it has besides them, or can't be honored, is refused by name. */
 export class MemberTable<
   const Table extends Specs<Own> = Specs<object>,
   Own extends Shapes = Readonly<Record<never, Shape>>,
+  Values = MemberValues<Table, typeof shapes & Own>,
 > {
-  readonly members: Readonly<Record<string, TableMember>>;
+  /** Without a prototype: callers choose the names that are looked up. */
+  readonly members: Record<string, TableMember> = Object.create(null);
   #validate: ValidateFunction | undefined;
 
   /** @param own shapes of its members, besides those that are shared */
   constructor(members: Table, own?: Own) {
-    const all: Shapes = { ...shapes, ...own };
-    const entries = Object.entries(members as Specs<object>);
-    this.members = Object.fromEntries(
-      entries.map(([name, spec]) => [name, toMember(name, spec, all)]),
-    );
+    for (const [name, spec] of Object.entries(members as Specs<object>))
+      this.members[name] = toMember(name, spec, { ...shapes, ...own });
   }
 
   /** The names of its members by those that they have here. */
@@ -172,38 +156,32 @@ export class MemberTable<
    * @param required members that it must have
    * @throws Fault VALIDATION_FAILED that names each problem
    */
-  read(
-    value: unknown,
-    place = '',
-    details?: FaultDetail[],
-    ...required: readonly string[]
-  ): MemberValues<Table, Own> {
+  read(value: unknown, place = '', details?: FaultDetail[], ...required: string[]): Values {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw invalidMember(place.replace(/\.$/, ''), 'must be an object');
     const problems: FaultDetail[] = [];
-    const taken = new Map<string, unknown>();
+    const taken: Record<string, unknown> = Object.create(null);
     for (const [name, given] of Object.entries(value)) {
+      const known = this.members[name];
       if (given === null || given === undefined) continue;
-      const known = Object.hasOwn(this.members, name) ? this.members[name] : undefined;
-      if (known !== undefined && known.treatment !== 'refused') taken.set(name, given);
+      if (known !== undefined && known.treatment !== 'refused') taken[name] = given;
       else problems.push({ field: place + name, reason: known?.note ?? unknownMember });
     }
     this.#validate ??= new Ajv({ allErrors: true, strict: true }).compile(this.schema);
-    if (!this.#validate(Object.fromEntries(taken)))
-      problems.push(...describe(this.#validate.errors ?? [], place));
+    if (!this.#validate(taken)) problems.push(...describe(this.#validate.errors ?? [], place));
     if (problems.length > 0) throw invalidMembers(problems);
     const found = details ?? [];
-    const values = new Map<string, unknown>();
+    const values: [string, unknown][] = [];
     for (const [name, { read, note, ownName }] of Object.entries(this.members)) {
-      const given = taken.get(name);
+      const given = taken[name];
       const at = new Place(place + name, found);
       const own = given === undefined || !read ? given : read(given as never, at, note);
-      if (own !== undefined) values.set(ownName, own);
+      if (own !== undefined) values.push([ownName, own]);
       const isMissing = own === undefined || (Array.isArray(own) && own.length === 0);
       if (isMissing && required.includes(ownName)) at.refuse('is required');
     }
     if (details === undefined && found.length > 0) throw invalidMembers(found);
-    return Object.fromEntries(values) as MemberValues<Table, Own>;
+    return Object.fromEntries(values) as Values;
   }
 
   /** Reads a list of such objects. */
@@ -211,35 +189,43 @@ export class MemberTable<
     list: readonly unknown[] | undefined,
     place: string,
     details: FaultDetail[],
-    ...required: readonly string[]
-  ): MemberValues<Table, Own>[] | undefined {
+    ...required: string[]
+  ): Values[] | undefined {
     return list?.map((one, at) => this.read(one, `${place}[${at}].`, details, ...required));
   }
 
   /** A member that is such an object. @param required members that it must have */
-  asObject(...required: readonly string[]): Shape<MemberValues<Table, Own>> {
-    const read = (given: unknown, { field, details }: Place) =>
-      this.read(given, `${field}.`, details, ...required);
-    return { schema: object, read };
+  asObject(...required: string[]): Shape<Values> {
+    return shape(schemas.object, (given, { field, details }) =>
+      this.read(given, `${field}.`, details, ...required),
+    );
   }
 
-  /** A member that is a list of them. @param required members that each must have */
-  asList(maxItems = 100, ...required: readonly string[]) {
-    const read = (list: readonly unknown[], { field, details }: Place) =>
-      this.readEach(list, field, details, ...required) ?? [];
-    return { schema: Type.Array(object, { maxItems }), read };
+  /** A member that is a list of them. @param change what becomes of the list */
+  asList<List = Values[]>(
+    { maxItems = 100, required = [] }: { maxItems?: number; required?: string[] } = {},
+    change = (list: Values[], _place: Place) => list as List,
+  ): Shape<NoInfer<List>> {
+    return shape(Type.Array(schemas.object, { maxItems }), (list, place) =>
+      change(this.readEach(list, place.field, place.details, ...required) ?? [], place),
+    );
   }
 
   /** A member that is a list of names and values, such as headers: read as one object. */
-  asPairs(maxItems = 100): Shape<Readonly<Record<string, string>>> {
-    const { schema, read: readList } = this.asList(maxItems);
-    const read = (list: readonly unknown[], place: Place) => {
-      const pairs = readList(list, place) as { name?: string; value?: string }[];
+  asPairs(maxItems?: number): Shape<Texts> {
+    return this.asList({ maxItems }, (list, { field, details }) => {
+      const pairs = list as { readonly name?: string; readonly value?: string }[];
       const written = pairs.map(({ name, value }) => [name, value] as const);
-      return toPairs(written, [place.field, this.names.name ?? ''], place.details) ?? {};
-    };
-    return { schema, read };
+      return toPairs(written, [field, this.names.name ?? ''], details) ?? {};
+    });
   }
+}
+
+/** Makes tables whose members have these shapes, besides those that are shared. */
+export function tablesWith<Own extends Shapes>(own: Own) {
+  const make = <const Table extends Specs<Own>>(members: Table) =>
+    new MemberTable<Table, Own>(members, own);
+  return Object.assign(make, { shapes: own });
 }
 
 export const unknownMember = 'isn’t known to Signalpost; remove it';
@@ -254,17 +240,6 @@ function describe(errors: readonly ErrorObject[], place: string): FaultDetail[] 
     field: place + field,
     reason: [...found].join(' or '),
   }));
-}
-
-/** A request with problems, of which the first ones are named, each once. */
-export function invalidMembers(details: readonly FaultDetail[]): Fault {
-  const distinct = new Map(details.map((detail) => [`${detail.field} ${detail.reason}`, detail]));
-  return new Fault('VALIDATION_FAILED', { details: limitDetails([...distinct.values()]) });
-}
-
-/** A request with one problem. */
-export function invalidMember(field: string, reason: string): Fault {
-  return invalidMembers([{ field, reason }]);
 }
 
 /**
@@ -290,7 +265,7 @@ export function toPairs(
   list: readonly (readonly [name: string | undefined, value: string | undefined])[] | undefined,
   [place, member]: readonly [place: string, member: string],
   details: FaultDetail[],
-): Readonly<Record<string, string>> | undefined {
+): Texts | undefined {
   const pairs = new Map<string, string>();
   for (const [index, [name = '', value = '']] of list?.entries() ?? []) {
     const field = `${place}[${index}].${member}`;

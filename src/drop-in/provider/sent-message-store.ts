@@ -3,11 +3,8 @@ import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { minIdAt } from '../../base/values/uuid7.ts';
-import {
-  messageColumns,
-  type StoredEvent,
-  type StoredMessage,
-} from '../../content/message/message-status-store.ts';
+import type { StoredEvent, StoredMessage } from '../../content/message/message-status-store.ts';
+import { messageColumns } from '../../content/message/message-status-store.ts';
 import { recentFrom } from '../../outcomes/report/find-messages-store.ts';
 
 /** A message as a list shows it. */
@@ -15,18 +12,11 @@ export interface SentRow extends StoredMessage {
   readonly id: MessageId;
 }
 
-/** Where a page of messages is: those before a message, newest first, or those right after one. */
-interface SentPage {
-  readonly before: MessageId | undefined;
-  readonly after: MessageId | undefined;
-  readonly limit: number;
-}
-
-/** Messages of an account, newest first. */
+/** Messages of an account, newest first: those before a message, or those right after one. */
 export async function readSentPage(
   kysely: Kysely,
   accountId: AccountId,
-  { before, after, limit }: SentPage,
+  { before, after, limit }: { before?: MessageId; after?: MessageId; limit: number },
 ): Promise<SentRow[]> {
   const read = (range: RawBuilder<unknown>, max: number, order = sql`desc`) =>
     allRows<SentRow>(kysely)`

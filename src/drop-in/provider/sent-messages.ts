@@ -8,40 +8,18 @@ import { readMail } from '../../base/mime/read-mail.ts';
 import { domainOf } from '../../base/values/email-address.ts';
 import { Busy } from '../../base/values/errors.ts';
 import { type MessageId, parseMessageId, type TemplateId } from '../../base/values/ids.ts';
-import { bccOf, type StoredContent, visibleCc } from '../../content/message/message-content.ts';
-import { readMessageStatus, type StoredEvent } from '../../content/message/message-status-store.ts';
+import { bccOf, visibleCc } from '../../content/message/message-content.ts';
+import { readMessageStatus } from '../../content/message/message-status-store.ts';
 import { rawSourceOf, rawTemplateId } from '../../content/message/raw-message.ts';
 import { readSubjects } from '../../outcomes/report/read-subjects-store.ts';
 import { ScheduleStore } from '../../sending/queue/schedule-store.ts';
-import { DropInRefusal, type RequestFacts } from './drop-in-request.ts';
+import { DropInRefusal } from './drop-in-errors.ts';
+import { RequestActions } from './drop-in-request.ts';
 import { writeMailbox } from './read-mailboxes.ts';
 import { readTogether, type SentRow } from './sent-message-store.ts';
 
 /** A message as providers' APIs give it back. */
-export interface SentMessage extends SentRow, SentPeople {
-  readonly subject: string;
-}
-
-interface SentPeople {
-  readonly from: string;
-  /** Of a message from a list: only its own recipient. */
-  readonly to: readonly string[];
-  readonly cc: readonly string[];
-  readonly bcc: readonly string[];
-  readonly replyTo: readonly string[];
-  /** With angle brackets. */
-  readonly mailId: string;
-}
-
-/** One message with all that is known of it. */
-interface SentMessageDetail extends SentMessage {
-  /** Null: it's from a stored template, erased, or larger than 1 MiB. */
-  readonly html: string | null;
-  readonly text: string | null;
-  /** Names of its attachments. */
-  readonly files: readonly string[];
-  readonly events: readonly StoredEvent[];
-}
+export type SentMessage = SentRow & ReturnType<typeof viewPeople> & { readonly subject: string };
 
 const maxSourceBytes = 1_024 * 1_024;
 const maxMailboxes = 200;
@@ -65,17 +43,19 @@ export function viewSourceJob({ source }: { readonly source: Buffer }) {
   };
 }
 
-const nobody: SentPeople = { from: '', to: [], cc: [], bcc: [], replyTo: [], mailId: '' };
+const none: readonly string[] = [];
 
-function peopleOf(id: MessageId, content: StoredContent): SentPeople {
-  const { from, to, toName: name, replyTo } = content;
+/** Who is in a message from a list, as a provider shows it: only its own recipient. Empty once erased. */
+function viewPeople({ id, content }: SentRow) {
+  const { from, to: address, toName: name, replyTo } = content ?? {};
   return {
-    from: writeMailbox(from),
-    to: [writeMailbox({ address: to, name })],
-    cc: visibleCc(content),
-    bcc: bccOf(content),
-    replyTo: replyTo === undefined ? [] : [replyTo],
-    mailId: `<${id}@${domainOf(from.address)}>`,
+    from: from === undefined ? '' : writeMailbox(from),
+    to: address === undefined ? none : [writeMailbox({ address, name })],
+    cc: content === null ? none : visibleCc(content),
+    bcc: content === null ? none : bccOf(content),
+    replyTo: replyTo === undefined ? none : [replyTo],
+    /** With angle brackets. */
+    mailId: from === undefined ? '' : `<${id}@${domainOf(from.address)}>`,
   };
 }
 
@@ -84,47 +64,45 @@ function sourceOf({ template_id, content }: SentRow) {
 }
 
 /** The messages that the account of a request has sent. */
-export class SentMessages {
-  readonly #request: RequestFacts;
-
-  constructor(request: RequestFacts) {
-    this.#request = request;
-  }
-
+export class SentMessages extends RequestActions {
   /** @throws DropInRefusal NOT_FOUND */
-  async find(idText = ''): Promise<SentRow & Pick<SentMessageDetail, 'events'>> {
-    const { kysely, accountId } = this.#request;
+  async find(idText = '') {
+    const { kysely, accountId } = this.request;
     const id = parseMessageId(idText);
     const status = id && (await readMessageStatus(kysely, accountId, id));
     if (id === undefined || status === undefined)
       throw new DropInRefusal('NOT_FOUND', 'The account has no such email.');
     const { message, entry, events } = status;
-    return { ...message, id, state: entry?.leased ? 'sending' : message.state, events };
+    const state = entry?.leased ? 'sending' : message.state;
+    return { ...message, id, state, events } as const;
   }
 
-  /** A message with its parts. @throws DropInRefusal NOT_FOUND */
-  async read(idText = ''): Promise<SentMessageDetail> {
-    const { services, accountId } = this.#request;
-    const row = await this.find(idText);
+  /**
+   * A message with its parts. Its texts are null if it's from a stored template, erased, or larger than 1 MiB.
+   * @throws DropInRefusal NOT_FOUND
+   */
+  async read(idText?: string) {
+    const { services, accountId } = this.request;
+    const { events, ...row } = await this.find(idText);
     const [sent] = await this.describe([row]);
     const source = sourceOf(row);
     const own = source === undefined ? (row.content?.attachments ?? []) : [];
-    const files = own.map(({ filename }) => filename);
+    const unread = { html: null, text: null, files: own.map(({ filename }) => filename) };
     const isReadable = source !== undefined && source.size <= maxSourceBytes;
     const bytes = isReadable && (await services.attachments.read(accountId, source.sha256));
-    const view =
-      bytes &&
-      (await viewSource({ source: bytes }, { group: accountId }).catch((error: unknown) => {
-        if (error instanceof Busy) throw error;
-        // Its author made it unreadable.
-        return undefined;
-      }));
-    return { ...(sent as SentMessage), html: null, text: null, files, ...view, events: row.events };
+    const view = bytes
+      ? await viewSource({ source: bytes }, { group: accountId }).catch((error: unknown) => {
+          // Otherwise its author made it unreadable.
+          if (error instanceof Busy) throw error;
+          return unread;
+        })
+      : unread;
+    return { ...(sent as SentMessage), ...view, events };
   }
 
   /** Messages as their rows show them, with secret values masked. */
   async describe(rows: readonly SentRow[]): Promise<SentMessage[]> {
-    const { services, kysely, accountId } = this.#request;
+    const { services, kysely, accountId } = this.request;
     const refs = rows.map(({ id, template_id, template_version: version }) => ({
       accountId,
       id,
@@ -132,16 +110,13 @@ export class SentMessages {
       version,
     }));
     const subjects = await readSubjects(kysely, services.templates, refs);
-    return rows.map((row) => ({
-      ...row,
-      ...(row.content === null ? nobody : peopleOf(row.id, row.content)),
-      subject: subjects.get(row.id)?.text ?? '',
-    }));
+    const subjectOf = ({ id }: SentRow) => subjects.get(id)?.text ?? '';
+    return rows.map((row) => ({ ...row, ...viewPeople(row), subject: subjectOf(row) }));
   }
 
   /** The messages that were accepted with this one, which is among them: one for each recipient. */
   async findTogether(message: SentRow): Promise<readonly MessageId[]> {
-    const { kysely, accountId } = this.#request;
+    const { kysely, accountId } = this.request;
     const source = sourceOf(message);
     return source === undefined ? [message.id] : readTogether(kysely, accountId, source.sha256);
   }
@@ -155,7 +130,7 @@ export class SentMessages {
     which: { readonly messageId: MessageId } | { readonly externalId: string },
     sendAt?: Date,
   ): Promise<number> {
-    const { services, admission, accountId, origin } = this.#request;
+    const { services, admission, accountId, origin } = this.request;
     const { clientId } = admission;
     const detail = { id: Object.values(which)[0] as string };
     const kind = sendAt === undefined ? 'schedule_cancel' : 'schedule_move';

@@ -1,96 +1,85 @@
 import { Type } from 'typebox';
 import type { SendingDomain } from '../../accounts/sender/sending-domain.ts';
-import {
-  readSendingDomain,
-  readSendingDomains,
-} from '../../accounts/sender/sending-domain-store.ts';
+import * as domainStore from '../../accounts/sender/sending-domain-store.ts';
 import { readRecordFindings } from '../../accounts/sender/sending-domains.ts';
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { parseMessageId } from '../../base/values/ids.ts';
 import type { MessageState } from '../../content/message/message-state.ts';
 import { htmlText } from '../../content/template/html-text.ts';
-import { formatBytes, kibibyte, mebibyte } from '../../host/http/limits/route-limits.ts';
+import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { checkSendAt } from '../../sending/submission/delivery-timing.ts';
 import { member } from '../../sending/submission/read-body-json.ts';
-import type { DropInAnswer, DropInError, DropInRequest, ErrorTable } from '../provider/drop-in.ts';
-import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
-import { DropInRefusal } from '../provider/drop-in-request.ts';
-import { describeError } from '../provider/drop-in-routes.ts';
+import type { DropInRequest } from '../provider/drop-in.ts';
+import { defineDropIn, ok, smallBody, withAttachments } from '../provider/drop-in.ts';
+import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
+import { DropInRefusal, describeError } from '../provider/drop-in-errors.ts';
 import { namesOf, type ProviderMessage, toMessage } from '../provider/mail.ts';
-import {
-  attributesNote,
-  headersNote,
-  invalidMember,
-  invalidMembers,
-  MemberTable,
-  plain,
-  readNumber,
-} from '../provider/members.ts';
+import type { Texts } from '../provider/members.ts';
+import { mapValues, notes, readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember, invalidMembers } from '../provider/place.ts';
 import { readMailboxes } from '../provider/read-mailboxes.ts';
-import { attachmentsIn, type ProviderJson } from '../provider/sending.ts';
+import { attachmentsIn, type FailedMessage, type ProviderJson } from '../provider/sending.ts';
 import { readSentPage } from '../provider/sent-message-store.ts';
 import type { SentMessage } from '../provider/sent-messages.ts';
 
-const Address = Type.String({ maxLength: 2_000 });
+const relativeTime = /^in (\d{1,5}) ?(min|minute|hour|h|day)s?$/i;
+const unitMinutes = new Map(Object.entries({ min: 1, minute: 1, h: 60, hour: 60, day: 1_440 }));
+
+const Variables = Type.Unsafe<Readonly<Record<string, string | number>>>({
+  type: 'object',
+  additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+});
+const Mailboxes = Type.Union([schemas.address, Type.Array(schemas.address, { maxItems: 50 })]);
+const table = tablesWith({
+  mailboxes: shape(Mailboxes, readMailboxes),
+  variables: shape(Variables, (given) => mapValues(given, String)),
+  /** Can depend on when its request came, in milliseconds since the epoch. */
+  time: shape(schemas.short, (text, place) => {
+    const [, count, unit = ''] = relativeTime.exec(text.trim()) ?? [];
+    const ahead = Number(count) * (unitMinutes.get(unit.toLowerCase()) ?? 0) * 60_000;
+    const time = Date.parse(/[zZ]|[+-]\d{2}:?\d{2}$/.test(text) ? text : 'no time');
+    const isWrong = count === undefined && Number.isNaN(time);
+    place.refuseIf(isWrong, 'must be a time such as 2026-01-31T12:00:00Z or in 5 minutes');
+    return (now: number) => new Date(count === undefined ? time || 0 : now + ahead).toISOString();
+  }),
+});
 
 const maxBufferBodyBytes = 4 * mebibyte;
-const fileTable = new MemberTable({
+const fileTable = table({
   content: `text: is Base64; a Buffer as Node writes it to JSON is taken in a body of up to ${formatBytes(maxBufferBodyBytes)}`,
   filename: 'text: is required',
   content_type: 'text: is derived from the extension of `filename` if it is absent',
   content_id: 'text',
   path: 'refused: isn’t supported, because Signalpost fetches no files; send their content',
 });
-const tagTable = new MemberTable({ name: 'text', value: 'text' });
-const templateTable = new MemberTable(
-  {
-    id: 'short: is the ID of a published template of the account; `signalpost import` makes it the alias, or Resend’s ID',
-    variables: 'values: become values of its fields, numbers as text',
-  },
-  {
-    values: plain(
-      Type.Unsafe<Readonly<Record<string, string | number>>>({
-        type: 'object',
-        additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }] },
-      }),
-    ),
-  },
-);
-const emailTable = new MemberTable(
-  {
-    from: 'mailbox',
-    to: 'mailboxes',
-    cc: 'mailboxes',
-    bcc: 'mailboxes',
-    reply_to: 'mailboxes: needs verified senders',
-    subject: 'text',
-    html: 'text',
-    text: 'text: is derived from `html` if it is absent, as Resend does, and left out if it is empty',
-    headers: `texts: ${headersNote}`,
-    attachments: 'files',
-    tags: `tags as attributes: ${attributesNote}`,
-    scheduled_at:
-      'short as sendAt: is an ISO 8601 time with an offset, or `in 5 minutes`, `in 2 hours` or `in 3 days`; up to 365 days ahead',
-    template: 'template',
-    topic_id: 'refused: isn’t supported, because Signalpost has no topics',
-  },
-  {
-    mailboxes: {
-      schema: Type.Union([Address, Type.Array(Address, { maxItems: 50 })]),
-      read: readMailboxes,
-    },
-    files: fileTable.asList(100, 'filename', 'content'),
-    tags: tagTable.asPairs(),
-    template: templateTable.asObject('id'),
-  },
-);
-
-const emailMembers = {
-  '': emailTable,
-  'attachments[]': fileTable,
-  'tags[]': tagTable,
-  template: templateTable,
-};
+const tagTable = table({ name: 'text', value: 'text' });
+const templateTable = table({
+  id: 'short: is the ID of a published template of the account; `signalpost import` makes it the alias, or Resend’s ID',
+  variables: 'variables: become values of its fields, numbers as text',
+});
+const emailTable = tablesWith({
+  ...table.shapes,
+  files: fileTable.asList({ required: ['filename', 'content'] }),
+  tags: tagTable.asPairs(),
+  template: templateTable.asObject('id'),
+})({
+  from: 'mailbox',
+  to: 'mailboxes',
+  cc: 'mailboxes',
+  bcc: 'mailboxes',
+  reply_to: 'mailboxes: needs verified senders',
+  subject: 'text',
+  html: 'text',
+  text: 'text: is derived from `html` if it is absent, as Resend does, and left out if it is empty',
+  headers: `texts: ${notes.headers}`,
+  attachments: 'files',
+  tags: `tags as attributes: ${notes.attributes}`,
+  scheduled_at:
+    'time as sendAt: is an ISO 8601 time with an offset, or `in 5 minutes`, `in 2 hours` or `in 3 days`; up to 365 days ahead',
+  template: 'template',
+  topic_id: 'refused: isn’t supported, because Signalpost has no topics',
+});
+const updateTable = table({ scheduled_at: 'time as sendAt' });
 
 /** The members of Resend's email by those of the send body. */
 const emailNames = namesOf({
@@ -108,84 +97,179 @@ const emailNames = namesOf({
  */
 function readEmail({ value, contents }: ProviderJson, now: number): ProviderMessage {
   const details: FaultDetail[] = [];
-  const { template, ...email } = emailTable.read(value, '', details, 'to');
+  const { template, sendAt, ...email } = emailTable.read(value, '', details, 'to');
+  const { id: templateId, variables = {} } = template ?? {};
   const derived = email.html === undefined || template ? undefined : htmlText(email.html);
-  const values = Object.entries(template?.variables ?? {}).map(([name, one]) => [name, `${one}`]);
-  const mail = {
-    ...email,
-    text: email.text ?? derived,
-    sendAt: readSchedule(email.sendAt, now, details),
-    templateId: template?.id,
-    values: template && Object.fromEntries(values),
-  };
+  const [text, values] = [email.text ?? derived, template && variables];
+  const mail = { ...email, text, sendAt: sendAt?.(now), templateId, values };
   return toMessage(mail, details, contents);
 }
 
-const relativeTime = /^in (\d{1,5}) ?(min|minute|hour|h|day)s?$/i;
-const unitMinutes: Readonly<Record<string, number>> = {
-  min: 1,
-  minute: 1,
-  h: 60,
-  hour: 60,
-  day: 1_440,
-};
+/** The Buffer of a file, which versions of the SDK before 4 and other programs in JavaScript don't encode. */
+const bufferContent = /"content":\{"type":"Buffer","data":\[(\d{1,3}(?:,\d{1,3})*)\]\}/g;
 
-/** The send time as the send operation takes it. @param now milliseconds since the epoch */
-function readSchedule(
-  text: string | undefined,
-  now: number,
-  details: FaultDetail[],
-): string | undefined {
-  if (text === undefined) return undefined;
-  const [, count, unit = ''] = relativeTime.exec(text.trim()) ?? [];
-  const time =
-    count === undefined
-      ? Date.parse(/[zZ]|[+-]\d{2}:?\d{2}$/.test(text) ? text : 'no time')
-      : now + Number(count) * (unitMinutes[unit.toLowerCase()] ?? 0) * 60_000;
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
-  const reason = 'must be a time such as 2026-01-31T12:00:00Z or in 5 minutes';
-  details.push({ field: 'scheduled_at', reason });
-  return undefined;
+/** Encodes such Buffers. In JSON, the quotes of a text that looks like one are escaped. */
+function encodeBuffers(body: Buffer): Buffer {
+  if (body.length > maxBufferBodyBytes || !body.includes('{"type":"Buffer"')) return body;
+  const encode = (_: string, list: string): string =>
+    `"content":"${Buffer.from(Uint8Array.from(list.split(','), Number)).toString('base64')}"`;
+  return Buffer.from(body.toString('latin1').replaceAll(bufferContent, encode), 'latin1');
+}
+
+async function sendEmail({ sending, headers, body, now }: DropInRequest) {
+  const json = sending.readJson(attachmentsIn('attachments', 'content'), encodeBuffers(body));
+  const { messageId } = await sending.send(readEmail(json, now), headers['idempotency-key']);
+  return ok({ id: messageId });
 }
 
 const maxBatchEmails = 100;
-/** Some SDKs send no body, other clients send `{}`. */
-const smallBody = { bodyBytes: 4 * kibibyte };
 
-const updateTable = new MemberTable({ scheduled_at: 'short' });
+async function sendEmails({ sending, headers, now }: DropInRequest) {
+  const isPermissive = headers['x-batch-validation'] === 'permissive';
+  return sending.useBatch(maxBatchEmails, async (items) => {
+    const read = (item: Buffer) => readBatchItem(sending.readJson(undefined, item), now);
+    const messages = items.map((item) => () => read(item));
+    const wrong = isPermissive ? undefined : await sending.checkEach(messages);
+    if (wrong !== undefined) throw nameFirst(wrong);
+    const { sent, failed } = await sending.sendEach(messages, (index) => items[index]);
+    if (!isPermissive && sent.length === 0 && failed[0]) throw failed[0].fault;
+    const errors = failed.map(({ fault, index }) => {
+      const { message } = describeError(fault, emailNames);
+      return { index, message };
+    });
+    const data = sent.map(({ messageId }) => ({ id: messageId }));
+    return ok({ data, ...((isPermissive || errors.length > 0) && { errors }) });
+  });
+}
 
-/** Resend's API (https://resend.com/docs/api-reference), as version 6 of its SDK calls it. */
-export const resend = defineDropIn({
-  name: 'resend',
-  keyOf: ({ authorization = '' }) => /^bearer +(\S+) *$/i.exec(authorization)?.[1],
-  calls: {
-    'POST /emails messages:send: send an email, now or later, from its content or a template': {
-      answer: sendEmail,
-      ...withAttachments,
-      members: emailMembers,
-      names: emailNames,
-    },
-    [`POST /emails/batch messages:send: send up to ${maxBatchEmails} emails, without attachments; strict or permissive`]:
-      { answer: sendEmails, bodyBytes: 10 * mebibyte, names: emailNames },
-    'GET /emails?after&before&limit messages:read: list emails, newest first, one for each recipient':
-      listEmails,
-    'GET /emails/:id? messages:read: read an email and its last event': readEmailDetail,
-    'PATCH /emails/:id queue:control: move a scheduled email': {
-      answer: moveEmail,
-      ...smallBody,
-      members: { '': updateTable },
-    },
-    'POST /emails/:id/cancel queue:control: cancel a scheduled email': {
-      answer: (request) => changeEmail(request),
-      ...smallBody,
-    },
-    'GET /domains? domains:read: list the account’s sending domains': listDomains,
-    'GET /domains/:id? domains:read: read a domain and its DNS records; its ID is its name':
-      readDomain,
-  },
-  describeError: describeResendError,
-  environment: (url, key) => ({ RESEND_API_KEY: key, RESEND_BASE_URL: url }),
-});
+function readBatchItem(json: ProviderJson, now: number): ProviderMessage {
+  const isGiven = (name: string) => member(json.value, name) != null;
+  const refused = ['attachments', 'scheduled_at'].filter(isGiven);
+  if (refused.length === 0) return readEmail(json, now);
+  throw invalidMembers(refused.map((field) => ({ field, reason: 'isn’t allowed in a batch' })));
+}
+
+/** The first problem of an email, with its place in the batch. */
+function nameFirst({ fault, index }: FailedMessage): Fault {
+  const [first] = describeError(fault, emailNames).details;
+  if (first === undefined) return fault;
+  const details = [{ field: `[${index}].${first.field}`, reason: first.reason }];
+  return new Fault(fault.code, { details });
+}
+
+async function listEmails({ query, kysely, accountId, sent }: DropInRequest) {
+  const [after, before] = ['after', 'before'].map((name) => {
+    const text = query.get(name);
+    const id = text === null ? undefined : parseMessageId(text);
+    if (text !== null && id === undefined) throw invalidMember(name, 'is not an email’s ID');
+    return id;
+  });
+  const limit = readNumber(['limit', query.get('limit')], [1, 100], 20);
+  if (after !== undefined && before !== undefined)
+    throw invalidMember('before', 'can’t be used together with after');
+  // Newest first, so what comes after an email in the list was sent before it.
+  const page = { before: after, after: before, limit: limit + 1 };
+  const rows = await readSentPage(kysely, accountId, page);
+  const shown = before === undefined ? rows.slice(0, limit) : rows.slice(-limit);
+  const data = (await sent.describe(shown)).map(viewEmail);
+  return ok({ object: 'list', has_more: rows.length > limit, data });
+}
+
+function viewEmail({ content, state, ...message }: SentMessage) {
+  const sendAt = content?.sendAt;
+  const isAhead = sendAt !== undefined && Date.parse(sendAt) > Date.now();
+  const orNull = (list: readonly string[]) => (list.length === 0 ? null : list);
+  return {
+    id: message.id,
+    message_id: message.mailId,
+    to: message.to,
+    from: message.from,
+    created_at: message.accepted_at.toISOString(),
+    subject: message.subject,
+    bcc: orNull(message.bcc),
+    cc: orNull(message.cc),
+    reply_to: orNull(message.replyTo),
+    last_event: state === 'queued' && isAhead ? 'scheduled' : (lastEvents[state] ?? state),
+    scheduled_at: sendAt ?? null,
+  };
+}
+
+/** Where Resend has another word. */
+const lastEvents: Partial<Readonly<Record<MessageState, string>>> = {
+  sending: 'sent',
+  deferred: 'delivery_delayed',
+  expired: 'failed',
+  uncertain: 'sent',
+};
+/** What happens to a delivered email. */
+const laterEvents: readonly string[] = ['opened', 'clicked', 'complained', 'bounced'];
+
+async function getEmail({ sent, params }: DropInRequest) {
+  const message = await sent.read(params.id);
+  const { html, text, events, content } = message;
+  const tags = Object.entries(content?.attributes ?? {}).map(([name, value]) => ({ name, value }));
+  const later = events.findLast(({ kind }) => laterEvents.includes(kind));
+  const view = viewEmail(message);
+  const last_event = later?.kind ?? view.last_event;
+  return ok({ object: 'email', ...view, html, text, tags, last_event });
+}
+
+async function moveEmail(request: DropInRequest) {
+  const { sending, now } = request;
+  const { sendAt } = updateTable.read(sending.readJson().value, '', undefined, 'sendAt');
+  const time = checkSendAt(sendAt?.(now) ?? '', now);
+  if (time instanceof Date) return changeEmail(request, time);
+  throw invalidMember('scheduled_at', time.reason);
+}
+
+/** Moves or cancels the messages of an email to all its recipients. */
+async function changeEmail({ sent, params }: DropInRequest, sendAt?: Date) {
+  const message = await sent.find(params.id);
+  let changed = 0;
+  for (const messageId of await sent.findTogether(message))
+    changed += await sent.changeSchedule({ messageId }, sendAt);
+  if (changed > 0) return ok({ object: 'email', id: message.id });
+  throw new DropInRefusal('CONFLICT', 'The email isn’t scheduled, or is being sent already.');
+}
+
+async function listDomains({ kysely, accountId }: DropInRequest) {
+  const domains = await domainStore.readSendingDomains(kysely, accountId);
+  return ok({ object: 'list', has_more: false, data: domains.map(viewDomain) });
+}
+
+async function getDomain({ services, kysely, accountId, params }: DropInRequest) {
+  const domain = await domainStore.readSendingDomain(kysely, accountId, params.id ?? '');
+  const reason = 'The account has no such domain; the ID of a domain is its name.';
+  if (domain === undefined) throw new DropInRefusal('NOT_FOUND', reason);
+  const found = await kysely
+    .transaction()
+    .execute((transaction) => readRecordFindings(services.domains, transaction, domain));
+  const records = found.map(({ kind, name, type, value, finding }) => ({
+    record: recordNames[kind] ?? 'SPF',
+    name,
+    type,
+    value,
+    ttl: 'Auto',
+    status: finding === undefined ? 'not_started' : finding.state === 'ok' ? 'verified' : 'failed',
+    ...(type === 'MX' && { priority: Number.parseInt(value, 10) }),
+  }));
+  return ok({ object: 'domain', ...viewDomain(domain), records });
+}
+
+/** Others are about SPF. */
+const recordNames: Texts = { dkim: 'DKIM', dmarc: 'DMARC', tracking: 'Tracking' };
+
+function viewDomain({ domain, state, stateAt, trackingHost }: SendingDomain) {
+  return {
+    id: domain,
+    name: domain,
+    status: state === 'broken' ? 'failed' : state,
+    created_at: stateAt.toISOString(),
+    region: 'self-hosted',
+    capabilities: { sending: 'enabled', receiving: 'disabled' },
+    ...(trackingHost !== undefined && { tracking_subdomain: trackingHost.split('.')[0] }),
+  };
+}
 
 /** Status and name of errors as Resend documents them; others are a `validation_error`. */
 const errorNames: ErrorTable<readonly [status: number, name: string]> = {
@@ -204,206 +288,50 @@ const errorNames: ErrorTable<readonly [status: number, name: string]> = {
   INTERNAL_ERROR: [500, 'internal_server_error'],
 };
 
-function describeResendError({ kind, message, details }: DropInError): DropInAnswer {
-  const [status, name] = errorNames[kind] ?? [422, 'validation_error'];
-  const answer = (statusCode: number, errorName: string): DropInAnswer =>
-    ok({ statusCode, name: errorName, message }, statusCode);
-  if (details.some(({ field }) => /^idempotency-?key$/i.test(field)))
-    return answer(400, 'invalid_idempotency_key');
-  if (kind === 'VALIDATION_FAILED' && details.some(({ reason }) => reason === 'is required'))
-    return answer(status, 'missing_required_field');
-  return answer(status, name);
+function describeResendError({ kind, message, details }: DropInError) {
+  const isKey = details.some(({ field }) => /^idempotency-?key$/i.test(field));
+  const isMissing =
+    kind === 'VALIDATION_FAILED' && details.some(({ reason }) => reason === 'is required');
+  const [statusCode, name] = isKey
+    ? ([400, 'invalid_idempotency_key'] as const)
+    : (errorNames[kind] ?? [422, isMissing ? 'missing_required_field' : 'validation_error']);
+  return ok({ statusCode, name, message }, statusCode);
 }
 
-/** The Buffer of a file, which versions of the SDK before 4 and other programs in JavaScript don't encode. */
-const bufferContent = /"content":\{"type":"Buffer","data":\[(\d{1,3}(?:,\d{1,3})*)\]\}/g;
-
-/** Encodes such Buffers. In JSON, the quotes of a text that looks like one are escaped. */
-function encodeBuffers(body: Buffer): Buffer {
-  if (body.length > maxBufferBodyBytes || !body.includes('{"type":"Buffer"')) return body;
-  const encode = (_: string, list: string): string =>
-    `"content":"${Buffer.from(Uint8Array.from(list.split(','), Number)).toString('base64')}"`;
-  return Buffer.from(body.toString('latin1').replaceAll(bufferContent, encode), 'latin1');
-}
-
-async function sendEmail({ sending, headers, body, now }: DropInRequest): Promise<DropInAnswer> {
-  const json = sending.readJson(attachmentsIn('attachments', 'content'), encodeBuffers(body));
-  const { messageId } = await sending.send(readEmail(json, now), headers['idempotency-key']);
-  return ok({ id: messageId });
-}
-
-function sendEmails({ sending, headers, now }: DropInRequest): Promise<DropInAnswer> {
-  const isPermissive = headers['x-batch-validation'] === 'permissive';
-  return sending.useBatch(maxBatchEmails, async (items) => {
-    const messages = items.map(
-      (item) => () => readBatchItem(sending.readJson(undefined, item), now),
-    );
-    if (!isPermissive) await sending.checkEach(messages, nameFirst);
-    const bodyAt = (index: number) => items[index];
-    const { sent, failed } = await sending.sendEach(messages, bodyAt, undefined, isPermissive);
-    const errors = failed.map(({ fault, index }) => {
-      const { message } = describeError(fault, emailNames);
-      return { index, message };
-    });
-    const data = sent.map(({ messageId }) => ({ id: messageId }));
-    return ok({ data, ...((isPermissive || errors.length > 0) && { errors }) });
-  });
-}
-
-function readBatchItem(json: ProviderJson, now: number): ProviderMessage {
-  const refused = ['attachments', 'scheduled_at'].filter(
-    (name) => member(json.value, name) != null,
-  );
-  if (refused.length > 0)
-    throw invalidMembers(refused.map((field) => ({ field, reason: 'isn’t allowed in a batch' })));
-  return readEmail(json, now);
-}
-
-/** The first problem of an email, with its place in the batch. */
-function nameFirst(fault: Fault, index: number): Fault {
-  const [first] = describeError(fault, emailNames).details;
-  if (first === undefined) return fault;
-  const details = [{ field: `[${index}].${first.field}`, reason: first.reason }];
-  return new Fault(fault.code, { details });
-}
-
-const maxPage = 100;
-const defaultPage = 20;
-
-async function listEmails(request: DropInRequest): Promise<DropInAnswer> {
-  const { query, kysely, accountId } = request;
-  const read = (name: 'after' | 'before') => {
-    const text = query.get(name);
-    const id = text === null ? undefined : parseMessageId(text);
-    if (text !== null && id === undefined) throw invalidMember(name, 'is not an email’s ID');
-    return id;
-  };
-  const [after, before] = [read('after'), read('before')];
-  const limit = readNumber(['limit', query.get('limit')], [1, maxPage], defaultPage);
-  if (after !== undefined && before !== undefined)
-    throw invalidMember('before', 'can’t be used together with after');
-  // Newest first, so what comes after an email in the list was sent before it.
-  const page = { before: after, after: before, limit: limit + 1 };
-  const rows = await readSentPage(kysely, accountId, page);
-  const shown = before === undefined ? rows.slice(0, limit) : rows.slice(-limit);
-  const sent = await request.sent.describe(shown);
-  return ok({ object: 'list', has_more: rows.length > limit, data: sent.map(viewEmail) });
-}
-
-function viewEmail({ content, ...message }: SentMessage) {
-  const sendAt = content?.sendAt;
-  const isAhead = sendAt !== undefined && Date.parse(sendAt) > Date.now();
-  return {
-    id: message.id,
-    message_id: message.mailId,
-    to: message.to,
-    from: message.from,
-    created_at: message.accepted_at.toISOString(),
-    subject: message.subject,
-    bcc: orNull(message.bcc),
-    cc: orNull(message.cc),
-    reply_to: orNull(message.replyTo),
-    last_event: message.state === 'queued' && isAhead ? 'scheduled' : states[message.state],
-    scheduled_at: sendAt ?? null,
-  };
-}
-
-const states: Readonly<Record<MessageState, string>> = {
-  queued: 'queued',
-  sending: 'sent',
-  deferred: 'delivery_delayed',
-  delivered: 'delivered',
-  bounced: 'bounced',
-  expired: 'failed',
-  failed: 'failed',
-  uncertain: 'sent',
-  suppressed: 'suppressed',
-  canceled: 'canceled',
-};
-
-function orNull<Item>(list: readonly Item[]): readonly Item[] | null {
-  return list.length === 0 ? null : list;
-}
-
-/** What happens to a delivered email. */
-const laterEvents: readonly string[] = ['opened', 'clicked', 'complained', 'bounced'];
-
-async function readEmailDetail(request: DropInRequest): Promise<DropInAnswer> {
-  const message = await request.sent.read(request.params.id);
-  const { html, text, events, content } = message;
-  const tags = Object.entries(content?.attributes ?? {}).map(([name, value]) => ({ name, value }));
-  const later = events.findLast(({ kind }) => laterEvents.includes(kind));
-  const view = viewEmail(message);
-  const last_event = later?.kind ?? view.last_event;
-  return ok({ object: 'email', ...view, html, text, tags, last_event });
-}
-
-async function moveEmail(request: DropInRequest): Promise<DropInAnswer> {
-  const details: FaultDetail[] = [];
-  const { value } = request.sending.readJson();
-  const { scheduledAt } = updateTable.read(value, '', details, 'scheduledAt');
-  const time = readSchedule(scheduledAt, request.now, details);
-  const sendAt = time === undefined ? undefined : checkSendAt(time, request.now);
-  if (sendAt instanceof Date) return changeEmail(request, sendAt);
-  if (sendAt !== undefined) details.push({ field: 'scheduled_at', reason: sendAt.reason });
-  throw invalidMembers(details);
-}
-
-/** Moves or cancels the messages of an email to all its recipients. */
-async function changeEmail(request: DropInRequest, sendAt?: Date): Promise<DropInAnswer> {
-  const { sent, params } = request;
-  const message = await sent.find(params.id);
-  let changed = 0;
-  for (const messageId of await sent.findTogether(message))
-    changed += await sent.changeSchedule({ messageId }, sendAt);
-  if (changed === 0)
-    throw new DropInRefusal('CONFLICT', 'The email isn’t scheduled, or is being sent already.');
-  return ok({ object: 'email', id: message.id });
-}
-
-async function listDomains({ kysely, accountId }: DropInRequest): Promise<DropInAnswer> {
-  const domains = await readSendingDomains(kysely, accountId);
-  return ok({ object: 'list', has_more: false, data: domains.map(viewDomain) });
-}
-
-async function readDomain({ services, kysely, accountId, params }: DropInRequest) {
-  const domain = await readSendingDomain(kysely, accountId, params.id ?? '');
-  if (domain === undefined) {
-    const reason = 'The account has no such domain; the ID of a domain is its name.';
-    throw new DropInRefusal('NOT_FOUND', reason);
-  }
-  const found = await kysely
-    .transaction()
-    .execute((transaction) => readRecordFindings(services.domains, transaction, domain));
-  const records = found.map(({ kind, name, type, value, finding }) => ({
-    record: recordNames[kind],
-    name,
-    type,
-    value,
-    ttl: 'Auto',
-    status: finding === undefined ? 'not_started' : finding.state === 'ok' ? 'verified' : 'failed',
-    ...(type === 'MX' && { priority: Number.parseInt(value, 10) }),
-  }));
-  return ok({ object: 'domain', ...viewDomain(domain), records });
-}
-
-const recordNames = {
-  dkim: 'DKIM',
-  spf: 'SPF',
-  'from-spf': 'SPF',
-  'return-path': 'SPF',
-  dmarc: 'DMARC',
-  tracking: 'Tracking',
-} as const;
-
-function viewDomain({ domain, state, stateAt, trackingHost }: SendingDomain) {
-  return {
-    id: domain,
-    name: domain,
-    status: state === 'broken' ? 'failed' : state,
-    created_at: stateAt.toISOString(),
-    region: 'self-hosted',
-    capabilities: { sending: 'enabled', receiving: 'disabled' },
-    ...(trackingHost !== undefined && { tracking_subdomain: trackingHost.split('.')[0] }),
-  };
-}
+/** Resend's API (https://resend.com/docs/api-reference), as version 6 of its SDK calls it. */
+export const resend = defineDropIn({
+  name: 'resend',
+  keyOf: ({ authorization = '' }) => /^bearer +(\S+) *$/i.exec(authorization)?.[1],
+  calls: {
+    'POST /emails messages:send: send an email, now or later, from its content or a template': {
+      answer: sendEmail,
+      ...withAttachments,
+      members: {
+        '': emailTable,
+        'attachments[]': fileTable,
+        'tags[]': tagTable,
+        template: templateTable,
+      },
+      names: emailNames,
+    },
+    [`POST /emails/batch messages:send: send up to ${maxBatchEmails} emails, without attachments; strict or permissive`]:
+      { answer: sendEmails, bodyBytes: 10 * mebibyte, names: emailNames },
+    'GET /emails?after&before&limit messages:read: list emails, newest first, one for each recipient':
+      listEmails,
+    'GET /emails/:id? messages:read: read an email and its last event': getEmail,
+    'PATCH /emails/:id queue:control: move a scheduled email': {
+      answer: moveEmail,
+      ...smallBody,
+      members: { '': updateTable },
+    },
+    'POST /emails/:id/cancel queue:control: cancel a scheduled email': {
+      answer: (request) => changeEmail(request),
+      ...smallBody,
+    },
+    'GET /domains? domains:read: list the account’s sending domains': listDomains,
+    'GET /domains/:id? domains:read: read a domain and its DNS records; its ID is its name':
+      getDomain,
+  },
+  describeError: describeResendError,
+  environment: (url, key) => ({ RESEND_API_KEY: key, RESEND_BASE_URL: url }),
+});

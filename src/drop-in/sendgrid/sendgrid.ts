@@ -5,26 +5,18 @@ import { Fault } from '../../base/values/errors.ts';
 import type { Suppression, SuppressionReason } from '../../content/suppression/suppression.ts';
 import { readSuppressionRange } from '../../content/suppression/suppression-store.ts';
 import { kibibyte } from '../../host/http/limits/route-limits.ts';
-import type { DropInAnswer, DropInError, DropInRequest, ErrorTable } from '../provider/drop-in.ts';
-import { type CallTable, defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
-import { DropInRefusal } from '../provider/drop-in-request.ts';
-import { describeError, toSentence } from '../provider/drop-in-routes.ts';
-import { invalidMember, MemberTable, plain, readNumber } from '../provider/members.ts';
-import { attachmentsIn } from '../provider/sending.ts';
+import type { CallTable, DropInRequest } from '../provider/drop-in.ts';
+import { defineDropIn, ok, smallBody, withAttachments } from '../provider/drop-in.ts';
+import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
+import { DropInRefusal, describeError, toSentence } from '../provider/drop-in-errors.ts';
+import { readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember } from '../provider/place.ts';
+import { attachmentsIn, type FailedMessage } from '../provider/sending.ts';
 import { parseSuppressedAddress } from '../provider/suppressed-addresses.ts';
 import { mailNames, mailSendMembers, readMailSend } from './sendgrid-mails.ts';
 
-/** A list of SendGrid's: the entries with one reason. */
-interface SuppressionList {
-  readonly name: 'bounces' | 'blocks' | 'spam_reports' | 'unsubscribes';
-  readonly reason: SuppressionReason;
-  /** For the documentation. */
-  readonly what: string;
-  /** What its entries have besides address and time. */
-  readonly more: Readonly<Record<string, string>>;
-}
-
-const lists: readonly SuppressionList[] = [
+/** What the entries with one reason are called, and what they have besides address and time. */
+const lists = [
   {
     name: 'bounces',
     reason: 'hard_bounce',
@@ -45,17 +37,19 @@ const lists: readonly SuppressionList[] = [
     more: { ip: '' },
   },
   { name: 'unsubscribes', reason: 'unsubscribe', what: 'addresses that unsubscribed', more: {} },
-];
+] as const;
 
 const globalPath = '/v3/asm/suppressions/global';
 const maxAdded = 100;
-const addedTable = new MemberTable(
-  { recipient_emails: 'emails' },
-  { emails: plain(Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: maxAdded })) },
-);
+const table = tablesWith({ emails: shape(Type.Array(schemas.address, { maxItems: maxAdded })) });
+const addedTable = table({ recipient_emails: 'emails' });
+const cancelTable = table({
+  batch_id: 'text',
+  status:
+    'text: is `cancel`, which can’t be undone; `pause` is refused, because Signalpost pauses no batches',
+});
 
-function callsOf(list: SuppressionList): CallTable {
-  const { name, reason, what, more } = list;
+function callsOf({ name, reason, what, more }: (typeof lists)[number]): CallTable {
   const path = `/v3/suppression/${name}`;
   const isGlobal = name === 'unsubscribes';
   const one = `${isGlobal ? globalPath : path}/:email`;
@@ -105,7 +99,7 @@ async function readPage({ kysely, accountId, query }: DropInRequest, reason: Sup
   });
 }
 
-async function addGlobal({ sending, suppressed }: DropInRequest): Promise<DropInAnswer> {
+async function addGlobal({ sending, suppressed }: DropInRequest) {
   const { recipientEmails: given = [] } = addedTable.read(sending.readJson().value);
   if (given.length === 0) throw invalidMember('recipient_emails', 'is required');
   const addresses = given.map((text, index) =>
@@ -114,15 +108,6 @@ async function addGlobal({ sending, suppressed }: DropInRequest): Promise<DropIn
   for (const address of new Set(addresses)) await suppressed.add(address, 'unsubscribe');
   return ok({ recipient_emails: addresses }, 201);
 }
-
-const cancelTable = new MemberTable({
-  batch_id: 'text',
-  status:
-    'text: is `cancel`, which can’t be undone; `pause` is refused, because Signalpost pauses no batches',
-});
-
-/** Some SDKs send no body, other clients send `{}`. */
-const smallBody = { bodyBytes: 4 * kibibyte };
 
 /** SendGrid's API (https://www.twilio.com/docs/sendgrid/api-reference), as version 8 of its SDK calls it. */
 export const sendgrid = defineDropIn({
@@ -164,7 +149,7 @@ const errorStatuses: ErrorTable<number> = {
   RECIPIENT_SUPPRESSED: 400,
 };
 
-function describeSendGridError(error: DropInError): DropInAnswer {
+function describeSendGridError(error: DropInError) {
   return ok({ errors: toErrors(error) }, errorStatuses[error.kind] ?? error.status);
 }
 
@@ -178,35 +163,40 @@ function toErrors({ message, details }: DropInError) {
   }));
 }
 
-async function sendMail(request: DropInRequest): Promise<DropInAnswer> {
+async function sendMail(request: DropInRequest) {
   const { sending, headers, body } = request;
   const json = sending.readJson(attachmentsIn('attachments', 'content'));
   const { isSandboxed, messages } = readMailSend(json, (id) => isBatchOf(request, id));
   const isShared = messages.length > 1;
-  const send = async (): Promise<DropInAnswer> => {
-    if (isShared || isSandboxed) await sending.checkEach(messages, nameFault);
+  const send = async () => {
+    const wrong = isShared || isSandboxed ? await sending.checkEach(messages) : undefined;
+    if (wrong !== undefined) throw nameFault(wrong);
     if (isSandboxed) return { status: 200, body: undefined };
     // A repetition is found by the bytes, which decoding its attachments overwrites.
     const hasKey = headers['idempotency-key'] !== undefined;
     const digest = isShared && hasKey ? Buffer.from(hash('sha256', body)) : body;
-    const { sent, failed } = await sending.sendEach(messages, () => digest, nameFault);
+    const { sent, failed } = await sending.sendEach(messages, () => digest);
+    const [first] = sent;
+    if (first === undefined && failed[0] !== undefined) throw nameFault(failed[0]);
     const serious = failed.find(({ fault }) => fault.code !== 'RECIPIENT_SUPPRESSED');
     if (serious !== undefined) {
       const { fault, index } = serious;
-      const reason = `wasn’t sent, but ${sent.length} of ${messages.length} were: ${describeError(fault).message}`;
+      const reason = `wasn’t sent, but ${sent.length} of ${messages.length} were: ${describeError(nameFault(serious)).message}`;
       const details = [{ field: `personalizations[${index}]`, reason: reason.replace(/\.$/, '') }];
       throw new Fault(fault.code, { details, cause: fault });
     }
     // SendGrid drops suppressed recipients too; here the answer names them.
-    const errors = failed.flatMap(({ fault }) => toErrors(describeError(fault)));
+    const errors = failed.flatMap(({ fault, index }) =>
+      toErrors(describeError(fault, mailNames(index))),
+    );
     const answer = errors.length === 0 ? undefined : { errors };
-    return { status: 202, body: answer, headers: ['x-message-id', sent[0]?.messageId ?? ''] };
+    return { status: 202, body: answer, headers: ['x-message-id', first?.messageId ?? ''] };
   };
   return isShared ? sending.useSlot(send) : send();
 }
 
-/** Names the members of this personalization in errors. */
-function nameFault(fault: Fault, index: number): Fault {
+/** Names the members of its personalization in errors. */
+function nameFault({ fault, index }: FailedMessage): Fault {
   if (fault.details.length === 0) return fault;
   const { code, retryAfter, challenge } = fault;
   const { details } = describeError(fault, mailNames(index));
@@ -220,7 +210,7 @@ function isBatchOf({ accountId }: DropInRequest, id: string): boolean {
   return batchPattern.exec(id)?.[1] === accountId;
 }
 
-async function cancelBatch(request: DropInRequest): Promise<DropInAnswer> {
+async function cancelBatch(request: DropInRequest) {
   const { batchId = '', status } = cancelTable.read(request.sending.readJson().value);
   if (!isBatchOf(request, batchId))
     throw invalidMember('batch_id', 'isn’t one from POST /v3/mail/batch');

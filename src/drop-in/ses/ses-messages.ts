@@ -1,82 +1,59 @@
 import { Type } from 'typebox';
 import type { FaultDetail } from '../../base/values/errors.ts';
 import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
-import { DropInRefusal } from '../provider/drop-in-request.ts';
+import { DropInRefusal } from '../provider/drop-in-errors.ts';
 import { namesOf, type ProviderMessage, pascal, readObject, toMessage } from '../provider/mail.ts';
-import {
-  attributesNote,
-  headersNote,
-  invalidMember,
-  invalidMembers,
-  MemberTable,
-  plain,
-} from '../provider/members.ts';
-import type { Place } from '../provider/place.ts';
+import { mapValues, notes, schemas, shape, type Texts, tablesWith } from '../provider/members.ts';
+import { invalidMember, Place } from '../provider/place.ts';
 import { readMailboxes } from '../provider/read-mailboxes.ts';
 import type { ProviderJson } from '../provider/sending.ts';
 import { readQueryForm } from './query-form.ts';
 
 const Charset = Type.String({ pattern: '^([Uu][Tt][Ff]-?8|[Uu][Ss]-[Aa][Ss][Cc][Ii][Ii])$' });
 
-const pairTable = new MemberTable({ Name: 'text', Value: 'text' });
-const textTable = new MemberTable(
-  { Data: 'text', Charset: 'charset: can be UTF-8 or US-ASCII; mail is sent as UTF-8' },
-  { charset: plain(Charset) },
-);
-const fileTable = new MemberTable(
-  {
-    FileName: 'text as filename',
-    RawContent: 'text as content',
-    ContentType: 'text: is derived from the extension of `FileName` if it is absent',
-    ContentId: 'text',
-    ContentDisposition:
-      'disposition as disposition: is `INLINE` with `ContentId` and `ATTACHMENT` without',
-    ContentTransferEncoding: 'encoding: can be `BASE64`',
-    ContentDescription: 'refused: isn’t supported; remove it',
-  },
-  {
-    disposition: plain(Type.Enum(['ATTACHMENT', 'INLINE'])),
-    encoding: plain(Type.Enum(['BASE64'])),
-  },
-);
-const files = fileTable.asList(100, 'filename', 'content');
+const table = tablesWith({
+  charset: shape(Charset),
+  disposition: shape(Type.Enum(['ATTACHMENT', 'INLINE'])),
+  encoding: shape(Type.Enum(['BASE64'])),
+});
+const pairTable = table({ Name: 'text', Value: 'text' });
+const textTable = table({
+  Data: 'text',
+  Charset: 'charset: can be UTF-8 or US-ASCII; mail is sent as UTF-8',
+});
+const fileTable = table({
+  FileName: 'text as filename',
+  RawContent: 'text as content',
+  ContentType: 'text: is derived from the extension of `FileName` if it is absent',
+  ContentId: 'text',
+  ContentDisposition:
+    'disposition as disposition: is `INLINE` with `ContentId` and `ATTACHMENT` without',
+  ContentTransferEncoding: 'encoding: can be `BASE64`',
+  ContentDescription: 'refused: isn’t supported; remove it',
+});
 
 const shapes = {
-  people: {
-    schema: Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 50 }),
-    read: readMailboxes,
-  },
+  people: shape(Type.Array(schemas.address, { maxItems: 50 }), readMailboxes),
   pairs: pairTable.asPairs(50),
-  part: {
-    schema: Type.Unsafe<object>({ type: 'object' }),
-    read: (part: object, { field, details }: Place) =>
-      textTable.read(part, `${field}.`, details).data,
-  },
-  files: {
-    schema: files.schema,
-    read(list: readonly unknown[], place: Place) {
-      const found = files.read(list, place);
-      for (const [index, { disposition, contentId }] of found.entries())
-        if (disposition && (disposition === 'INLINE') !== (contentId !== undefined)) {
-          const reason = 'is INLINE with ContentId, ATTACHMENT without';
-          place.refuse(reason, `[${index}].ContentDisposition`);
-        }
-      return found;
-    },
-  },
-  values: {
-    schema: Type.String(),
-    read(json: string, place: Place): Readonly<Record<string, unknown>> {
-      const pairs = Object.entries(readObject(json, place)).map(([name, one]) => [
-        name,
-        typeof one === 'object' ? one : String(one),
-      ]);
-      return Object.fromEntries(pairs);
-    },
-  },
+  part: shape(
+    schemas.object,
+    (part, { field, details }) => textTable.read(part, `${field}.`, details).data,
+  ),
+  files: fileTable.asList({ required: ['filename', 'content'] }, (list, place) => {
+    const reason = 'is INLINE with ContentId, ATTACHMENT without';
+    for (const [index, { disposition, contentId }] of list.entries()) {
+      const isWrong = disposition && (disposition === 'INLINE') !== (contentId !== undefined);
+      place.refuseIf(isWrong, reason, `[${index}].ContentDisposition`);
+    }
+    return list;
+  }),
+  values: shape(schemas.text, (json, place) =>
+    mapValues(readObject(json, place), (one) => (typeof one === 'object' ? one : String(one))),
+  ),
 };
+const parts = tablesWith(shapes);
 
-const notes = {
+const sesNotes = {
   raw: 'is sent as it is, without its `Bcc`; its `From` is the sender; `X-SES-CONFIGURATION-SET` and `X-SES-MESSAGE-TAGS` count as their members, other `X-SES-…` fields are refused',
   template: 'is the ID of a published template of the account',
   values: 'becomes values of its fields, numbers and booleans as text',
@@ -86,28 +63,28 @@ const noIdentities = 'refused: isn’t supported, because a key sends only for i
 const noReturnPath =
   'refused: isn’t supported, because bounces come back to Signalpost; read them in webhooks';
 
-const destinationTable = new MemberTable(
-  { ToAddresses: 'people as to', CcAddresses: 'people as cc', BccAddresses: 'people as bcc' },
-  shapes,
-);
-const bodyTable = new MemberTable({ Text: 'part', Html: 'part' }, shapes);
-const simpleTable = new MemberTable(
-  { Subject: 'part', Body: 'body', Headers: `pairs: ${headersNote}`, Attachments: 'files' },
-  { ...shapes, body: bodyTable.asObject() },
-);
-const rawTable = new MemberTable({ Data: `text: ${notes.raw}` });
-const ownTable = new MemberTable({ Subject: 'text', Html: 'text', Text: 'text' });
-const templateTable = new MemberTable(
-  {
-    TemplateName: `short as templateId: ${notes.template}`,
-    TemplateContent: 'own as own: is filled as Signalpost’s templates are',
-    TemplateData: `values as values: ${notes.values}`,
-    Headers: `pairs: ${headersNote}`,
-    Attachments: 'files',
-    TemplateArn: noIdentities,
-  },
-  { ...shapes, own: ownTable.asObject('subject') },
-);
+const destinationTable = parts({
+  ToAddresses: 'people as to',
+  CcAddresses: 'people as cc',
+  BccAddresses: 'people as bcc',
+});
+const bodyTable = parts({ Text: 'part', Html: 'part' });
+const simpleTable = tablesWith({ ...shapes, body: bodyTable.asObject() })({
+  Subject: 'part',
+  Body: 'body',
+  Headers: `pairs: ${notes.headers}`,
+  Attachments: 'files',
+});
+const rawTable = table({ Data: `text: ${sesNotes.raw}` });
+const ownTable = table({ Subject: 'text', Html: 'text', Text: 'text' });
+const templateTable = tablesWith({ ...shapes, own: ownTable.asObject('subject') })({
+  TemplateName: `short as templateId: ${sesNotes.template}`,
+  TemplateContent: 'own as own: is filled as Signalpost’s templates are',
+  TemplateData: `values as values: ${sesNotes.values}`,
+  Headers: `pairs: ${notes.headers}`,
+  Attachments: 'files',
+  TemplateArn: noIdentities,
+});
 const contents = {
   ...shapes,
   simple: simpleTable.asObject('subject'),
@@ -115,28 +92,23 @@ const contents = {
   template: templateTable.asObject(),
   destination: destinationTable.asObject(),
 };
-const contentTable = new MemberTable(
-  { Simple: 'simple', Raw: 'raw', Template: 'template' },
-  contents,
-);
-const emailTable = new MemberTable(
-  {
-    FromEmailAddress: 'mailbox as from',
-    Destination: 'destination',
-    ReplyToAddresses: 'people as replyTo: needs verified senders; not with `Raw`',
-    Content: 'content',
-    EmailTags: `pairs as attributes: ${attributesNote}`,
-    ConfigurationSetName: `short as tag: ${notes.tag}`,
-    FromEmailAddressIdentityArn: noIdentities,
-    FeedbackForwardingEmailAddress: noReturnPath,
-    FeedbackForwardingEmailAddressIdentityArn: noReturnPath,
-    ListManagementOptions:
-      'refused: isn’t supported, because Signalpost has no contact lists of topics; it writes unsubscribe links itself',
-    EndpointId: 'refused: isn’t supported, because Signalpost has no regions',
-    TenantName: 'refused: isn’t supported; use an account for each tenant',
-  },
-  { ...contents, content: contentTable.asObject() },
-);
+const forms = tablesWith(contents);
+const contentTable = forms({ Simple: 'simple', Raw: 'raw', Template: 'template' });
+const emailTable = tablesWith({ ...contents, content: contentTable.asObject() })({
+  FromEmailAddress: 'mailbox as from',
+  Destination: 'destination',
+  ReplyToAddresses: 'people as replyTo: needs verified senders; not with `Raw`',
+  Content: 'content',
+  EmailTags: `pairs as attributes: ${notes.attributes}`,
+  ConfigurationSetName: `short as tag: ${sesNotes.tag}`,
+  FromEmailAddressIdentityArn: noIdentities,
+  FeedbackForwardingEmailAddress: noReturnPath,
+  FeedbackForwardingEmailAddressIdentityArn: noReturnPath,
+  ListManagementOptions:
+    'refused: isn’t supported, because Signalpost has no contact lists of topics; it writes unsubscribe links itself',
+  EndpointId: 'refused: isn’t supported, because Signalpost has no regions',
+  TenantName: 'refused: isn’t supported; use an account for each tenant',
+});
 
 /** The objects of SendEmail in version 2. */
 export const sendMembers = {
@@ -156,24 +128,24 @@ export const sendMembers = {
   'EmailTags[]': pairTable,
 };
 
+const destinationNames = {
+  ...mapValues(destinationTable.names, (name) => `Destination.${name}`),
+  envelope: 'Destination',
+};
+
 /** The members of SendEmail by those of the send body. */
-export const sendNames = namesOf(
-  {
-    ...emailTable.names,
-    to: 'Destination.ToAddresses',
-    cc: 'Destination.CcAddresses',
-    bcc: 'Destination.BccAddresses',
-    envelope: 'Destination',
-    values: 'Content.Template.TemplateData',
-    templateId: 'Content.Template.TemplateName',
-  },
-  pascal,
-);
+const ownNames = {
+  ...emailTable.names,
+  ...destinationNames,
+  values: 'Content.Template.TemplateData',
+  templateId: 'Content.Template.TemplateName',
+};
+export const sendNames = namesOf(ownNames, pascal);
 
 const common = {
   Source: 'mailbox as from',
-  Tags: `pairs as attributes: ${attributesNote}`,
-  ConfigurationSetName: `short as tag: ${notes.tag}`,
+  Tags: `pairs as attributes: ${notes.attributes}`,
+  ConfigurationSetName: `short as tag: ${sesNotes.tag}`,
   SourceArn: noIdentities,
   ReturnPathArn: noIdentities,
 } as const;
@@ -185,25 +157,19 @@ const composed = {
 } as const;
 /** The forms of version 1 by their action. */
 export const queryTables = {
-  SendEmail: new MemberTable({ ...composed, Message: 'simple as simple' }, contents),
-  SendRawEmail: new MemberTable(
-    {
-      ...common,
-      Destinations: 'people as to',
-      RawMessage: `raw as raw: has \`Data\`, which ${notes.raw}`,
-      FromArn: noIdentities,
-    },
-    contents,
-  ),
-  SendTemplatedEmail: new MemberTable(
-    {
-      ...composed,
-      Template: `short as templateId: ${notes.template}`,
-      TemplateData: `values as values: ${notes.values}`,
-      TemplateArn: noIdentities,
-    },
-    contents,
-  ),
+  SendEmail: forms({ ...composed, Message: 'simple as simple' }),
+  SendRawEmail: forms({
+    ...common,
+    Destinations: 'people as to',
+    RawMessage: `raw as raw: has \`Data\`, which ${sesNotes.raw}`,
+    FromArn: noIdentities,
+  }),
+  SendTemplatedEmail: forms({
+    ...composed,
+    Template: `short as templateId: ${sesNotes.template}`,
+    TemplateData: `values as values: ${sesNotes.values}`,
+    TemplateArn: noIdentities,
+  }),
 };
 
 /** What their content is called, if it must be there. */
@@ -212,19 +178,11 @@ const queryContents: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   SendRawEmail: { RawMessage: {} },
 };
 
+const { names } = queryTables.SendTemplatedEmail;
+
 /** The members of version 1 by those of the send body, and of version 2 where complete messages are sent. */
 export const queryNames = {
-  ...namesOf(
-    {
-      ...queryTables.SendTemplatedEmail.names,
-      to: 'Destination.ToAddresses',
-      cc: 'Destination.CcAddresses',
-      bcc: 'Destination.BccAddresses',
-      envelope: 'Destination',
-      content: 'Message',
-    },
-    pascal,
-  ),
+  ...namesOf({ ...names, ...destinationNames, content: 'Message' }, pascal),
   FromEmailAddress: 'Source',
   'Content.Raw': 'RawMessage',
 };
@@ -236,7 +194,7 @@ export interface SesRaw {
   readonly from?: HeaderMailbox;
   /** Undefined: those of its header. */
   readonly recipients?: readonly HeaderMailbox[];
-  readonly attributes?: Readonly<Record<string, string>>;
+  readonly attributes?: Texts;
   readonly tag?: string;
 }
 
@@ -263,15 +221,13 @@ function toSend(
   details: FaultDetail[],
   contents: ProviderJson['contents'],
 ): ProviderMessage | SesRaw {
-  const refuse = (field: string, reason: string, isWrong: boolean): void => {
-    if (isWrong) details.push({ field, reason });
-  };
+  const place = new Place('', details);
   const { to = [], cc = [], bcc = [] } = destination ?? {};
   if (raw !== undefined) {
     const { replyTo = [], ...facts } = email;
-    const isReply = replyTo.length > 0;
-    refuse('ReplyToAddresses', 'can’t be used with Raw; write a Reply-To field', isReply);
-    if (details.length > 0) throw invalidMembers(details);
+    const noReply = 'can’t be used with Raw; write a Reply-To field';
+    place.refuseIf(replyTo.length > 0, noReply, 'ReplyToAddresses');
+    place.end();
     const { data = '' } = raw;
     const recipients = destination && [...to, ...cc, ...bcc];
     return { ...facts, data: contents?.get(data) ?? data, recipients };
@@ -282,12 +238,13 @@ function toSend(
     throw invalidMember('Content.Template', 'must have TemplateName or TemplateContent');
   const hasLists = Object.values(values).some((one) => typeof one !== 'string');
   const noLists = 'can’t have lists and objects with TemplateContent';
-  refuse('Content.Template.TemplateData', noLists, own !== undefined && hasLists);
+  place.refuseIf(own && hasLists, noLists, 'Content.Template.TemplateData');
   const oneAddress = 'must have one address with Template; send an email to each';
   const isNobody = to.length + cc.length + bcc.length === 0;
-  refuse('Destination', 'is required', isNobody);
-  refuse('Destination.ToAddresses', oneAddress, !isNobody && isStored && to.length !== 1);
-  if (details.length > 0) throw invalidMembers(details);
+  place.refuseIf(isNobody, 'is required', 'Destination');
+  const isList = isStored && to.length !== 1;
+  place.refuseIf(!isNobody && isList, oneAddress, 'Destination.ToAddresses');
+  place.end();
   const { body, ...parts } = { ...simple, ...stored };
   const mail = { ...email, ...destination, ...parts, ...body, ...own };
   return toMessage({ ...mail, ...(template && { values }) }, details, contents);

@@ -1,7 +1,6 @@
 import type { HeaderField } from '../../base/mime/header-fields.ts';
 import { parseMailboxes } from '../../base/mime/parse-mailboxes.ts';
 import { type EmailAddress, normalizeAddress } from '../../base/values/email-address.ts';
-import type { FaultDetail } from '../../base/values/errors.ts';
 import { toRawMessage } from '../../sending/smtp-submission/raw-submission.ts';
 import { readControlFields } from '../../sending/smtp-submission/read-control-fields.ts';
 import { readMessageHead, textOfField } from '../../sending/smtp-submission/read-message-head.ts';
@@ -11,8 +10,7 @@ import type { Receipt } from '../../sending/submission/commit-message.ts';
 import { decodeBase64 } from '../../sending/submission/decode-base64.ts';
 import { maxContentRecipients, withMemory } from '../../sending/submission/send-content.ts';
 import type { DropInRequest } from '../provider/drop-in.ts';
-import { invalidMember, invalidMembers } from '../provider/members.ts';
-import { Place } from '../provider/place.ts';
+import { invalidMember, Place } from '../provider/place.ts';
 import { readMailbox } from '../provider/read-mailboxes.ts';
 import type { SesRaw } from './ses-messages.ts';
 
@@ -42,17 +40,14 @@ export function sendComplete(
 }
 
 function readRaw(source: Buffer, { from, recipients: asked, attributes, tag }: SesRaw) {
-  const details: FaultDetail[] = [];
-  const refuse = (field: string, reason: string, isWrong: boolean): void => {
-    if (isWrong) details.push({ field, reason });
-  };
+  const place = new Place();
   const { fields, ...message } = readMessageHead(source);
   const control = readControlFields(fields);
   const noTemplate = 'can’t be used here; use Content.Template';
-  refuse('X-Signalpost-Template', noTemplate, control.template !== undefined);
+  place.refuseIf(control.template !== undefined, noTemplate, 'X-Signalpost-Template');
   const own = fields.filter(({ name }) => name.startsWith(sesPrefix));
   for (const { name } of own)
-    refuse(name, 'isn’t supported; remove it', name !== setField && name !== tagsField);
+    place.refuseIf(name !== setField && name !== tagsField, 'isn’t supported; remove it', name);
   const textOf = (wanted: string): string | undefined => {
     const field = own.find(({ name }) => name === wanted);
     return field && textOfField(field).trim();
@@ -64,14 +59,14 @@ function readRaw(source: Buffer, { from, recipients: asked, attributes, tag }: S
     normalizeAddress(from.address) !== normalizeAddress(sender.address);
   const ownPath =
     'must be the From of the message, because Signalpost writes the return path itself';
-  refuse('FromEmailAddress', ownPath, isOther);
-  const found = asked ?? recipientsOf(fields, new Place('Destination', details));
+  place.refuseIf(isOther, ownPath, 'FromEmailAddress');
+  const found = asked ?? recipientsOf(fields, place.at('Destination'));
   const distinct = new Map(found.map(({ address }) => [normalizeAddress(address), address]));
   const [to, ...others] = distinct.values();
-  refuse('Destination', 'is required, or a To field in the message', to === undefined);
+  place.refuseIf(to === undefined, 'is required, or a To field in the message', 'Destination');
   const tooMany = `has more than ${maxContentRecipients} recipients`;
-  refuse('Destination', tooMany, others.length >= maxContentRecipients);
-  if (details.length > 0) throw invalidMembers(details);
+  place.refuseIf(others.length >= maxContentRecipients, tooMany, 'Destination');
+  place.end();
   return {
     message: { ...message, fields: fields.filter(({ name }) => !name.startsWith(sesPrefix)) },
     control: {

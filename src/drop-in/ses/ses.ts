@@ -1,30 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { findSigner } from '../../accounts/access/aws-signature.ts';
 import { escapeHtml } from '../../content/template/escape-html.ts';
+import type { Exchange } from '../../host/http/exchange.ts';
 import type { Receipt } from '../../sending/submission/commit-message.ts';
-import { hashInPieces } from '../../sending/submission/decode-base64.ts';
 import { member } from '../../sending/submission/read-body-json.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
-import type {
-  DropInAnswer,
-  DropInError,
-  DropInOrigin,
-  DropInRequest,
-  DropInSigner,
-  ErrorTable,
-} from '../provider/drop-in.ts';
+import type { DropInAnswer, DropInRequest } from '../provider/drop-in.ts';
 import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
-import { DropInRefusal, type DropInServices } from '../provider/drop-in-request.ts';
+import { type DropInError, DropInRefusal, type ErrorTable } from '../provider/drop-in-errors.ts';
+import type { DropInServices } from '../provider/drop-in-request.ts';
 import type { ProviderMessage } from '../provider/mail.ts';
-import {
-  queryNames,
-  queryTables,
-  readQuerySend,
-  readSend,
-  type SesRaw,
-  sendMembers,
-  sendNames,
-} from './ses-messages.ts';
+import type { SesRaw } from './ses-messages.ts';
+import * as forms from './ses-messages.ts';
 import { sendComplete } from './ses-raw.ts';
 
 /**
@@ -37,9 +24,14 @@ export const ses = defineDropIn({
   signerOf,
   calls: {
     'POST /v2/email/outbound-emails messages:send: SendEmail: send an email from its content, a complete message or a template':
-      { answer: sendEmail, ...withAttachments, members: sendMembers, names: sendNames },
+      { answer: sendEmail, ...withAttachments, members: forms.sendMembers, names: forms.sendNames },
     'POST  messages:send: SendEmail, SendRawEmail and SendTemplatedEmail of version 1: forms, answered in XML':
-      { answer: sendQuery, ...withAttachments, members: queryTables, names: queryNames },
+      {
+        answer: sendQuery,
+        ...withAttachments,
+        members: forms.queryTables,
+        names: forms.queryNames,
+      },
   },
   describeError: describeSesError,
   environment: (url, _, signing) => ({
@@ -55,18 +47,14 @@ export const ses = defineDropIn({
 async function signerOf(
   { access, clock }: DropInServices,
   { method = '', url = '', headers, headersDistinct }: IncomingMessage,
-): Promise<DropInSigner> {
+) {
   const { authorization } = headers;
   if (authorization === undefined)
     throw new DropInRefusal('MISSING_KEY', 'The request has no signature.');
   // A client of a host in DROP_IN_HOSTS signs its path without the prefix.
   const targets = [url, url.slice('/ses'.length)];
   const head = { authorization, method, headers: headersDistinct, targets };
-  const finding = findSigner(access.signers, head, clock.now());
-  const { principal, checkBody } = await withTimeout(finding);
-  const hashOf = async (body: Buffer) =>
-    Buffer.from(await hashInPieces([body]), 'latin1').toString('hex');
-  return { principal, checkBody: async (body) => checkBody(await hashOf(body)) };
+  return withTimeout(findSigner(access.signers, head, clock.now()));
 }
 
 async function sendEmail(request: DropInRequest): Promise<DropInAnswer> {
@@ -80,13 +68,13 @@ async function sendEmail(request: DropInRequest): Promise<DropInAnswer> {
       ? { member: 'RawContent', find: (given) => member(composed(given), 'Attachments') }
       : { member: 'Data', find: (given) => [member(content(given), 'Raw')] },
   );
-  const { messageId: MessageId } = await send(request, readSend(json));
+  const { messageId: MessageId } = await send(request, forms.readSend(json));
   return { ...ok({ MessageId }), headers: ['x-amzn-requestid', origin.requestId] };
 }
 
 async function sendQuery(request: DropInRequest): Promise<DropInAnswer> {
   const { requestId } = request.origin;
-  const { action, message } = await readQuerySend(request.body);
+  const { action, message } = await forms.readQuerySend(request.body);
   const { messageId } = await send(request, message);
   const result = `<${action}Result><MessageId>${messageId}</MessageId></${action}Result>`;
   const metadata = `<ResponseMetadata><RequestId>${requestId}</RequestId></ResponseMetadata>`;
@@ -140,11 +128,11 @@ const wrongSignature: ErrorName = [403, 'InvalidSignatureException', 'SignatureD
 
 function describeSesError(
   { kind, message, details }: DropInError,
-  { target, requestId }: DropInOrigin,
+  { request: { url = '' }, id: requestId }: Exchange,
 ): DropInAnswer {
   const isSignature = kind === 'UNAUTHORIZED' && details.length > 0;
   const [status, name, queryName] = isSignature ? wrongSignature : (errorNames[kind] ?? otherError);
-  if (!queryTarget.test(target)) {
+  if (!queryTarget.test(url)) {
     const headers = ['x-amzn-errortype', name, 'x-amzn-requestid', requestId];
     return { status, body: { message }, headers };
   }

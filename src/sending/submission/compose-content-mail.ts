@@ -2,18 +2,12 @@ import type { EmailAddress } from '../../base/values/email-address.ts';
 import { Fault } from '../../base/values/errors.ts';
 import { newId } from '../../base/values/ids.ts';
 import type { MessageSender } from '../../content/message/message-content.ts';
-import {
-  type EncodedAttachment,
-  encodeAttachment,
-} from '../../content/rendering/compose-attachments.ts';
+import type { EncodedAttachment } from '../../content/rendering/compose-attachments.ts';
+import { encodeAttachment } from '../../content/rendering/compose-attachments.ts';
 import { composeMime } from '../../content/rendering/compose-mime.ts';
 import { customHeaders } from '../../content/rendering/custom-header.ts';
-import {
-  type FilledContent,
-  type FilledTexts,
-  fillContent,
-  renderTexts,
-} from '../../content/rendering/fill-content.ts';
+import type { FilledContent, FilledTexts } from '../../content/rendering/fill-content.ts';
+import { fillContent, renderTexts } from '../../content/rendering/fill-content.ts';
 import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
 import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
@@ -21,12 +15,9 @@ import { limitDetails } from './describe-body-problems.ts';
 import type { ParsedContentRequest, ParsedSendRequest } from './send-request.ts';
 
 /** Everyone in a message, named as the caller wrote it. Headers show all but Bcc. */
-export interface MailPeople {
-  readonly to: readonly HeaderMailbox[];
-  readonly cc: readonly HeaderMailbox[];
-  readonly bcc: readonly HeaderMailbox[];
-  readonly replyTo: readonly HeaderMailbox[];
-}
+export type MailPeople = Readonly<
+  Record<'to' | 'cc' | 'bcc' | 'replyTo', readonly HeaderMailbox[]>
+>;
 
 /**
  * The texts of a message with its values. Those without placeholders are never compiled.

@@ -15,12 +15,8 @@ import type { OnParsed } from './check-message.ts';
 import { checkRawParts } from './check-raw-parts.ts';
 import { checkSender } from './check-sender.ts';
 import type { CheckedMessage, Receipt } from './commit-message.ts';
-import {
-  composeContentMail,
-  composeTexts,
-  fillTexts,
-  type MailPeople,
-} from './compose-content-mail.ts';
+import type { MailPeople } from './compose-content-mail.ts';
+import { composeContentMail, composeTexts, fillTexts } from './compose-content-mail.ts';
 import type { OtherRecipient } from './compose-row.ts';
 import { limitDetails } from './describe-body-problems.ts';
 import { type IdempotencyKey, readIdempotencyKey } from './idempotency.ts';
