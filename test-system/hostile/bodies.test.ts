@@ -8,7 +8,7 @@ import { setOperator } from '../../src/accounts/account/person-store.ts';
 import { policies } from '../../src/base/fairness/policies.ts';
 import { createLog } from '../../src/base/values/log.ts';
 import { dropInLimits } from '../../src/drop-in/drop-ins.ts';
-import { type DropInName, dropInNames } from '../../src/drop-in/provider/drop-in-names.ts';
+import { type DropInName, dropInNames } from '../../src/drop-in/provider/drop-in.ts';
 import { createHttp } from '../../src/host/http/create-http.ts';
 import {
   formatBytes,

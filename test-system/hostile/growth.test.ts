@@ -22,7 +22,7 @@ import { mapHtmlPartsJob as mapHtmlParts } from '../../src/content/rendering/map
 import { mailboxHeader } from '../../src/content/rendering/message-headers.ts';
 import { UrlBuilder } from '../../src/content/rendering/render-body.ts';
 import { htmlText } from '../../src/content/template/html-text.ts';
-import { viewSourceJob as viewSource } from '../../src/drop-in/provider/read-sent-message.ts';
+import { viewSourceJob as viewSource } from '../../src/drop-in/provider/sent-messages.ts';
 import { InvalidImportFile, importCsv } from '../../src/operating/management/import/import-csv.ts';
 import {
   classifyBounce,

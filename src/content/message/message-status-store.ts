@@ -56,6 +56,10 @@ export interface StoredMessageStatus {
   readonly events: readonly StoredEvent[];
 }
 
+/** SQL: the columns of a stored message. */
+export const messageColumns =
+  'retention_days, template_id, template_version, state, state_at, accepted_at, transactional, track_opens, track_clicks, deliver_when_delayed, external_id, tag, content';
+
 /** Messages with many opens and clicks return only their first events. */
 const maxEvents = 1_000;
 
@@ -66,9 +70,7 @@ export async function readMessageStatus(
   messageId: MessageId,
 ): Promise<StoredMessageStatus | undefined> {
   const message = await firstRow<StoredMessage>(kysely)`
-    select retention_days, template_id, template_version, state, state_at, accepted_at, transactional, track_opens, track_clicks,
-      deliver_when_delayed, external_id, tag, content
-    from message where account_id = ${accountId} and id = ${messageId}`;
+    select ${sql.raw(messageColumns)} from message where account_id = ${accountId} and id = ${messageId}`;
   if (message === undefined) return undefined;
   const [[entry], events] = await Promise.all([
     allRows<StoredQueueEntry>(kysely)`

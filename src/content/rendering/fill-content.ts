@@ -2,6 +2,7 @@ import { Limiter } from '../../base/fairness/limiter.ts';
 import { policies } from '../../base/fairness/policies.ts';
 import { mailJob } from '../../base/mime/mail-threads.ts';
 import { ThreadOverrun } from '../../base/threads/thread-pool.ts';
+import type { FaultDetail } from '../../base/values/errors.ts';
 import { RenderedMail } from './render-message.ts';
 
 /** Subject and bodies of a message that isn't made from a stored template. It has HTML, text or both. */
@@ -12,34 +13,28 @@ export interface MessageTexts {
 }
 
 /** Such texts with placeholders, as templates have them, and the values for these. */
-export interface ContentToFill extends Omit<MessageTexts, 'html' | 'text'> {
-  readonly html?: string;
-  readonly text?: string;
+export interface ContentToFill extends MessageTexts {
   readonly values: Readonly<Record<string, string>>;
   /** The language of dates and numbers (BCP 47, canonical). */
   readonly locale?: string | undefined;
 }
 
-/** What is wrong with a member of a request. */
-export interface ContentProblem {
-  /** As in error details: `content.html`. */
-  readonly field: string;
-  readonly reason: string;
+/** Null: it has none. */
+export interface FilledTexts {
+  readonly kind: 'filled';
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string | null;
 }
 
 export type FilledContent =
-  | {
-      readonly kind: 'filled';
-      readonly subject: string;
-      readonly html: string | null;
-      readonly text: string | null;
-    }
+  | FilledTexts
   /** It can't be compiled, or a helper can't read a value. */
-  | { readonly kind: 'invalid'; readonly problems: readonly ContentProblem[] }
+  | { readonly kind: 'invalid'; readonly problems: readonly FaultDetail[] }
   /** Members without which it can't be filled. */
   | { readonly kind: 'incomplete'; readonly missing: readonly string[] }
   /** Values make it too large, or aren't allowed where they are used. */
-  | { readonly kind: 'unusable'; readonly problems: readonly ContentProblem[] };
+  | { readonly kind: 'unusable'; readonly problems: readonly FaultDetail[] };
 
 const fill = mailJob<{ readonly source: Buffer }, FilledContent>(
   'fill-content-job',
@@ -66,8 +61,7 @@ export async function fillContent(content: ContentToFill, group: string): Promis
 }
 
 /** A message with these texts; their line breaks are line feeds. */
-export function renderTexts({ subject, html, text }: MessageTexts): RenderedMail {
-  const pieces = (body: string | undefined): string[] | null =>
-    body === undefined ? null : [body.replace(/\r\n?/g, '\n')];
+export function renderTexts({ subject, html, text }: FilledTexts): RenderedMail {
+  const pieces = (body: string | null) => (body === null ? null : [body.replace(/\r\n?/g, '\n')]);
   return new RenderedMail(subject, pieces(html), pieces(text), []);
 }

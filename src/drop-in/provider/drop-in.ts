@@ -1,63 +1,26 @@
 import type { IncomingMessage } from 'node:http';
-import type { AccessModule } from '../../accounts/access/access-module.ts';
+import type { RequestSigner } from '../../accounts/access/aws-signature.ts';
 import type { SigningCredentials } from '../../accounts/access/issue-api-key.ts';
 import type { Permission } from '../../accounts/access/permission.ts';
-import type { KeyPrincipal } from '../../accounts/access/principal.ts';
-import type { SendingDomains } from '../../accounts/sender/sending-domains.ts';
-import type { Database } from '../../base/database/open-database.ts';
-import type { MasterKey } from '../../base/secrets/master-key.ts';
-import type { TraceSpan } from '../../base/telemetry/tracing.ts';
-import type { Clock } from '../../base/values/clock.ts';
-import type { FaultCode, FaultDetail } from '../../base/values/errors.ts';
-import type { AttachmentStore } from '../../content/message/attachment-store.ts';
-import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
-import type { TemplateDirectory } from '../../content/template/template-directory.ts';
-import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
-import type {
-  AdmissionDependencies,
-  SendAdmission,
-} from '../../sending/submission/admit-caller.ts';
-import type { AttachmentSettings } from '../../sending/submission/check-attachments.ts';
-import type { CustomHeaderRules } from '../../sending/submission/custom-headers.ts';
-import type { Submission } from '../../sending/submission/submission-module.ts';
-import type { DropInName } from './drop-in-names.ts';
+import type { Exchange } from '../../host/http/exchange.ts';
+import { kibibyte, sendBodyBytes } from '../../host/http/limits/route-limits.ts';
+import type { DropInError, MemberNames } from './drop-in-errors.ts';
+import type { DropInServices, RequestFacts } from './drop-in-request.ts';
 import type { MemberTable } from './members.ts';
+import type { Sending } from './sending.ts';
+import type { SentMessages } from './sent-messages.ts';
+import type { SuppressedAddresses } from './suppressed-addresses.ts';
 
-/** What the calls of providers need of the service. */
-export interface DropInServices {
-  readonly access: AdmissionDependencies & Pick<AccessModule, 'signers'>;
-  readonly key: MasterKey;
-  readonly submission: Pick<
-    Submission,
-    'send' | 'sendContent' | 'sendRaw' | 'check' | 'checkContent' | 'useItems'
-  >;
-  readonly database: Database;
-  readonly attachments: Pick<AttachmentStore, 'read'>;
-  readonly attachmentSettings: AttachmentSettings;
-  readonly headerRules: Pick<CustomHeaderRules, 'isReserved'>;
-  readonly templates: Pick<
-    TemplateDirectory<LoadedTemplate>,
-    'localized' | 'published' | 'version'
-  >;
-  readonly domains: Pick<SendingDomains, 'records'>;
-  readonly clock: Clock;
-  /** The service’s own address, for links to pages. */
-  readonly publicUrl: () => string;
-}
+/** The providers whose APIs the service speaks. The prefix of each is `/NAME`. */
+export const dropInNames = ['resend', 'postmark', 'sendgrid', 'mailgun', 'ses'] as const;
 
-/** A request of a caller with the permission of its call. */
-export interface DropInRequest {
-  readonly services: DropInServices;
-  readonly admission: SendAdmission;
-  /** Those of the path, decoded. */
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingMessage['headers'];
-  /** Empty if the call reads none. */
-  readonly body: Buffer;
-  /** For the audit log. */
-  readonly origin: { readonly remoteAddress: string; readonly requestId: string };
-  readonly span: TraceSpan | undefined;
+export type DropInName = (typeof dropInNames)[number];
+
+/** A request, and what can be done for it. */
+export interface DropInRequest extends RequestFacts {
+  readonly sending: Sending;
+  readonly sent: SentMessages;
+  readonly suppressed: SuppressedAddresses;
 }
 
 export interface DropInAnswer {
@@ -70,107 +33,87 @@ export interface DropInAnswer {
   readonly headers?: readonly string[];
 }
 
-/** A call of a provider's API. */
-export interface DropInCall {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the provider's prefix, with parameters: `/emails/:id`. */
-  readonly path: string;
-  readonly permission: Permission;
-  /** Max bytes of its body; absent: it has none. */
-  readonly bodyBytes?: number;
-  /** Its body can have attachments, and is then as large as the account’s limit allows. */
-  readonly withAttachments?: true;
-  /** Parameters of the query; others are refused by name. Absent: they aren't checked. */
-  readonly query?: readonly string[];
-  /** The objects in its body, by what the documentation calls them; the body itself is `''`. */
-  readonly members?: Readonly<Record<string, MemberTable>>;
-  /** What errors of the send body are about in this API: `envelope.fromAddress` is its `from`. */
-  readonly names?: Readonly<Record<string, string>>;
-  /** For the documentation. */
-  readonly summary: string;
-  readonly answer: (request: DropInRequest) => Promise<DropInAnswer>;
-}
-
-/** An API with the scopes that its calls need. */
-export function defineDropIn(given: Omit<DropIn, 'scopes'>): DropIn {
-  const permissions = given.calls.map(({ permission }) => permission);
-  const scopes = [...new Set<Permission>([...permissions, 'messages:send-content'])];
-  return { ...given, scopes };
-}
-
-type CallHead = `${DropInCall['method']} ${string} ${Permission}: ${string}`;
-type CallRest = Partial<Omit<DropInCall, 'method' | 'path' | 'permission' | 'summary' | 'answer'>>;
-
-/** A call in one line. @param head method, path, permission and summary: `GET /emails messages:read: list emails` */
-export function on(head: CallHead, answer: DropInCall['answer'], rest: CallRest = {}): DropInCall {
-  const [, method, path = '', permission, summary = ''] =
-    /^(\w+) (\S*) ([a-z]+:[a-z-]+): (.*)$/u.exec(head) ?? [];
-  const names = { method, permission } as Pick<DropInCall, 'method' | 'permission'>;
-  return { ...names, path, summary, answer, ...rest };
-}
-
-/** A body that can have attachments. */
-export const withAttachments = { bodyBytes: sendBodyBytes, withAttachments: true } as const;
-
 /** A JSON answer. */
 export function ok(body: unknown, status = 200): DropInAnswer {
   return { status, body };
 }
 
-/** Why a call of a provider's API fails; the send operation has the other reasons. */
-export type DropInRefusalKind = 'MISSING_KEY' | 'UNSUPPORTED_CALL' | 'NOT_FOUND' | 'CONFLICT';
+type Answer = (request: DropInRequest) => Promise<DropInAnswer>;
 
-/** A request that only an API of a provider can refuse in this way. */
-export class DropInRefusal extends Error {
-  override name = 'DropInRefusal';
-  readonly kind: DropInRefusalKind;
+export type CallMembers = Readonly<Record<string, Pick<MemberTable, 'members' | 'schema'>>>;
 
-  /** @param message one sentence for the caller */
-  constructor(kind: DropInRefusalKind, message: string) {
-    super(message);
-    this.kind = kind;
-  }
+/** What is done for a call, and the form of its body. */
+interface CallFacts {
+  /** Max bytes of its body; absent: it has none. */
+  readonly bodyBytes?: number;
+  /** Its body can have attachments, and is then as large as the account’s limit allows. */
+  readonly withAttachments?: true;
+  /** The objects in its body, by what the documentation calls them; the body itself is `''`. */
+  readonly members?: CallMembers;
+  /** What errors of the send body are about in this API: `envelope.fromAddress` is its `from`. */
+  readonly names?: MemberNames;
+  readonly answer: Answer;
 }
 
-/** An error for the form of the provider. */
-export interface DropInError {
-  readonly kind: FaultCode | DropInRefusalKind | 'MISSING_PERMISSION';
-  /** That of the send operation, where it has one. */
-  readonly status: number;
-  /** Sentences that name the members of the provider's request. */
-  readonly message: string;
-  /** With the members of the provider's request. */
-  readonly details: readonly FaultDetail[];
+/** A body that can have attachments. */
+export const withAttachments = { bodyBytes: sendBodyBytes, withAttachments: true } as const;
+
+/** Some SDKs send no body, other clients send `{}`. */
+export const smallBody = { bodyBytes: 4 * kibibyte };
+
+/** A call of a provider's API. */
+export interface DropInCall extends CallFacts {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the provider's prefix, with parameters: `/emails/:id`. */
+  readonly path: string;
+  /** Parameters of the query; others are refused by name. Undefined: they aren't checked. */
+  readonly query: readonly string[] | undefined;
+  readonly permission: Permission;
+  /** For the documentation. */
+  readonly summary: string;
 }
 
-/** Who signed a request, as its head says. */
-export interface DropInSigner {
-  readonly principal: KeyPrincipal;
-  /** @throws Fault UNAUTHORIZED unless the request was signed with this body */
-  readonly checkBody: (body: Buffer) => Promise<void>;
+/**
+ * Calls by method, path, permission and summary: `GET /emails?limit&after messages:read: list emails`. With a question mark, other
+ * parameters than these are refused.
+ */
+export type CallTable = Readonly<Record<string, Answer | CallFacts>>;
+
+const callHead = /^(\w+) ([^ ?]*)(?:\?(\S*))? ([a-z]+:[a-z-]+): (.*)$/u;
+
+function toCall([head, given]: [string, Answer | CallFacts]): DropInCall {
+  const [, method, path = '', query, permission, summary = ''] = callHead.exec(head) ?? [];
+  const names = { method, permission } as Pick<DropInCall, 'method' | 'permission'>;
+  const facts = typeof given === 'function' ? { answer: given } : given;
+  return { ...names, path, query: query?.split('&'), summary, ...facts };
 }
 
-/** The request that an error answers. */
-export interface DropInOrigin {
-  /** Of its request line. */
-  readonly target: string;
-  readonly requestId: string;
+/** An API with the scopes that its calls need. */
+export function defineDropIn({
+  calls: table,
+  ...given
+}: Omit<DropIn, 'calls' | 'scopes'> & { readonly calls: CallTable }): DropIn {
+  const calls = Object.entries(table).map(toCall);
+  const permissions = calls.map(({ permission }) => permission);
+  const scopes = [...new Set<Permission>([...permissions, 'messages:send-content'])];
+  return { ...given, calls, scopes };
 }
 
 /** An API of a provider that its SDKs find here under `/NAME`. */
 export interface DropIn {
   readonly name: DropInName;
-  /** As the provider writes itself. */
-  readonly title: string;
   /** The API key in the place where the provider's SDK puts it. */
   readonly keyOf: (headers: IncomingMessage['headers']) => string | undefined;
   /**
    * Of a provider whose SDKs send no key, but sign with its secret.
    * @throws DropInRefusal or Fault UNAUTHORIZED
    */
-  readonly signerOf?: (services: DropInServices, request: IncomingMessage) => Promise<DropInSigner>;
+  readonly signerOf?: (
+    services: DropInServices,
+    request: IncomingMessage,
+  ) => Promise<RequestSigner>;
   readonly calls: readonly DropInCall[];
-  readonly describeError: (error: DropInError, origin: DropInOrigin) => DropInAnswer;
+  readonly describeError: (error: DropInError, exchange: Exchange) => DropInAnswer;
   /** The permissions of a key that can make every call. */
   readonly scopes: readonly Permission[];
   /**

@@ -1,95 +1,145 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
-import { Fault, type FaultDetail } from '../../base/values/errors.ts';
-import {
-  describeBodyProblems,
-  limitDetails,
-} from '../../sending/submission/describe-body-problems.ts';
+import type { FaultDetail } from '../../base/values/errors.ts';
+import { describeBodyProblems } from '../../sending/submission/describe-body-problems.ts';
+import { invalidMember, invalidMembers, Place } from './place.ts';
+import { readMailbox } from './read-mailboxes.ts';
 
-/** What becomes of a member of a provider's request. */
-export interface BodyMember<Schema extends TSchema = TSchema> {
-  /** `supported`: it means here what it means there. */
-  readonly treatment: 'supported' | 'mapped' | 'refused';
-  /** Of the values that are taken; null always counts as absent. */
-  readonly schema: Schema;
-  /** What it becomes, or why it's refused: the end of a sentence that begins with its name. */
+/** Names and values. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** The same names with other values. */
+export function mapValues<From, To>(
+  given: Readonly<Record<string, From>>,
+  change: (value: From) => To,
+): Readonly<Record<string, To>> {
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, change(value)]));
+}
+
+/** The values that a member takes, and what is read from one. */
+export interface Shape<Value = unknown> {
+  /** Null always counts as absent. */
+  readonly schema: TSchema;
+  /** Undefined: a value is taken as it is. @param note what the table says about the member */
+  readonly read?: (given: never, place: Place, note: string) => Value;
+}
+
+/** A member of a provider's request. */
+interface BodyMember<Value = unknown> extends Shape<Value> {
+  /** What it becomes, or why it's refused: the end of a sentence that begins with its name. Empty: it means what it means there. */
   readonly note: string;
 }
 
-export function supported<Schema extends TSchema>(schema: Schema): BodyMember<Schema> {
-  return { treatment: 'supported', schema, note: '' };
+/** @param read undefined: values are taken as they are */
+export function shape<Schema extends TSchema, Value = Static<Schema>>(
+  schema: Schema,
+  read?: (given: Static<Schema>, place: Place, note: string) => Value,
+): Shape<NoInfer<Value>> {
+  return { schema, read };
 }
 
-/** @param note such as `becomes an attribute` */
-export function mapped<Schema extends TSchema>(schema: Schema, note: string): BodyMember<Schema> {
-  return { treatment: 'mapped', schema, note };
+/** Only this value; others are refused with the note. */
+export function only<Schema extends TSchema>(wanted: Static<Schema>, schema: Schema) {
+  return shape(schema, (given, place, note) => place.refuseIf(given !== wanted, note));
 }
-
-/** @param note such as `isn’t supported, because Signalpost has no topics` */
-export function refused(note: string): BodyMember<ReturnType<typeof Type.Never>> {
-  return { treatment: 'refused', schema: Type.Never(), note };
-}
-
-const address = Type.String({ maxLength: 2_000 });
-const object = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' });
 
 /** The values that members of several providers take. */
-const shapes = {
+export const schemas = {
   text: Type.String(),
   short: Type.String({ maxLength: 200 }),
-  address,
-  addresses: Type.Array(address, { maxItems: 150 }),
-  object,
-  list: Type.Array(object, { maxItems: 100 }),
-  texts: Type.Unsafe<Readonly<Record<string, string>>>({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-  }),
-  flag: Type.Boolean(),
-  integer: Type.Integer(),
-} as const;
-
-type Shapes = typeof shapes;
-
-/** A member in one line: `text` is supported, `text: becomes …` is mapped, and `refused: isn’t …` is refused. */
-type Spec = keyof Shapes | `${keyof Shapes}: ${string}` | `refused: ${string}` | BodyMember;
-
-type Specs = Readonly<Record<string, Spec>>;
-
-type Taken<Given> = Given extends BodyMember
-  ? Static<Given['schema']>
-  : Given extends keyof Shapes
-    ? Static<Shapes[Given]>
-    : Given extends `${infer Name extends keyof Shapes}: ${string}`
-      ? Static<Shapes[Name]>
-      : never;
-
-export type MemberValues<Table extends Specs> = {
-  readonly [Name in keyof Table]?: Taken<Table[Name]>;
+  address: Type.String({ maxLength: 2_000 }),
+  never: Type.Never(),
+  object: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' }),
+  texts: Type.Unsafe<Texts>({ type: 'object', additionalProperties: { type: 'string' } }),
 };
 
-function toMember(spec: Spec): BodyMember {
-  if (typeof spec !== 'string') return spec;
-  const [, name = '', note = ''] = /^(\w+)(?:: (.*))?$/u.exec(spec) ?? [];
-  if (name === 'refused') return refused(note);
-  const schema = shapes[name as keyof Shapes];
-  return note === '' ? supported(schema) : mapped(schema, note);
+const shapes = {
+  text: shape(schemas.text),
+  short: shape(schemas.short),
+  address: shape(schemas.address),
+  mailbox: shape(schemas.address, readMailbox),
+  object: shape(schemas.object),
+  texts: shape(schemas.texts),
+  flag: shape(Type.Boolean()),
+  integer: shape(Type.Integer()),
+  refused: shape(schemas.never),
+};
+
+type Shapes = Readonly<Record<string, Shape>>;
+
+/**
+ * A member in one line: `text` is supported, `text: becomes …` is mapped, and `refused: isn’t …` is refused. `text as tag` is read
+ * as `tag`.
+ */
+type Spec<Own> =
+  | `${keyof (Own & typeof shapes) & string}${'' | ` as ${string}` | `: ${string}`}`
+  | BodyMember;
+type Specs<Own> = Readonly<Record<string, Spec<Own>>>;
+
+/** What is before the note. */
+type Head<Given> = Given extends `${infer Text}: ${string}` ? Text : Given;
+type ShapeName<Given> = Head<Given> extends `${infer Name} as ${string}` ? Name : Head<Given>;
+type Camel<Name extends string> = Name extends `${infer Word}_${infer Rest}`
+  ? `${Word}${Capitalize<Camel<Rest>>}`
+  : Name;
+type OwnName<Name extends string, Given> =
+  Head<Given> extends `${string} as ${infer Own}` ? Own : Uncapitalize<Camel<Name>>;
+type Taken<Given, All> =
+  Given extends BodyMember<infer Value>
+    ? Value
+    : All[ShapeName<Given> & keyof All] extends Shape<infer Value>
+      ? Value
+      : never;
+
+/** What a table reads, under the names that it has here: `reply_to` is `replyTo`. */
+type MemberValues<Table, All> = {
+  readonly [Name in keyof Table & string as OwnName<Name, Table[Name]>]?: Taken<Table[Name], All>;
+};
+
+interface TableMember extends BodyMember {
+  readonly treatment: 'supported' | 'mapped' | 'refused';
+  readonly ownName: string;
+}
+
+const specPattern = /^(\w+)(?: as (\w+))?(?:: (.*))?$/u;
+
+function toMember(name: string, spec: Spec<object>, all: Shapes): TableMember {
+  const words = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const camelCase = words.charAt(0).toLowerCase() + words.slice(1);
+  const [, kind = '', ownName = camelCase, note = ''] = specPattern.exec(String(spec)) ?? [];
+  const member = typeof spec === 'string' ? { ...(all[kind] as Shape), note } : spec;
+  const isRefused = member.schema === schemas.never;
+  const treatment = isRefused ? 'refused' : member.note === '' ? 'supported' : 'mapped';
+  return { ...member, treatment, ownName };
 }
 
 /** What several providers say about the same members. */
-export const headersNote =
-  'can be `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`; the service writes its own unsubscribe headers';
-export const attributesNote =
-  'become attributes: up to 20, with names of 40 and values of 200 characters';
+export const notes = {
+  headers:
+    'can be `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`; the service writes its own unsubscribe headers',
+  attributes: 'become attributes: up to 20, with names of 40 and values of 200 characters',
+} as const;
 
 /** The members of a provider's object. What it has besides them, or can't be honored, is refused by name. */
-export class MemberTable<const Table extends Specs = Specs> {
-  readonly members: Readonly<Record<string, BodyMember>>;
-  #validate: ValidateFunction<MemberValues<Table>> | undefined;
+export class MemberTable<
+  const Table extends Specs<Own> = Specs<object>,
+  Own extends Shapes = Readonly<Record<never, Shape>>,
+  Values = MemberValues<Table, typeof shapes & Own>,
+> {
+  /** Without a prototype: callers choose the names that are looked up. */
+  readonly members: Record<string, TableMember> = Object.create(null);
+  #validate: ValidateFunction | undefined;
 
-  constructor(members: Table) {
-    const entries = Object.entries(members).map(([name, spec]) => [name, toMember(spec)]);
-    this.members = Object.fromEntries(entries);
+  /** @param own shapes of its members, besides those that are shared */
+  constructor(members: Table, own?: Own) {
+    for (const [name, spec] of Object.entries(members as Specs<object>))
+      this.members[name] = toMember(name, spec, { ...shapes, ...own });
+  }
+
+  /** The names of its members by those that they have here. */
+  get names(): Readonly<Record<string, string>> {
+    const members = Object.entries(this.members);
+    return Object.fromEntries(members.map(([name, { ownName }]) => [ownName, name]));
   }
 
   /** Of the members that are taken, all of them optional. */
@@ -102,48 +152,80 @@ export class MemberTable<const Table extends Specs = Specs> {
 
   /**
    * @param place of the object, before the names in errors: `attachments[0].`
+   * @param details gets what is wrong with well-formed members; undefined: it is thrown
+   * @param required members that it must have
    * @throws Fault VALIDATION_FAILED that names each problem
    */
-  read(value: unknown, place = ''): MemberValues<Table> {
-    const details: FaultDetail[] = [];
+  read(value: unknown, place = '', details?: FaultDetail[], ...required: string[]): Values {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw invalidMembers([{ field: place.replace(/\.$/, ''), reason: 'must be an object' }]);
-    const given = Object.entries(value).filter(
-      ([, member]) => member !== null && member !== undefined,
-    );
-    const taken: [string, unknown][] = [];
-    for (const [name, member] of given) {
-      const known = Object.hasOwn(this.members, name) ? this.members[name] : undefined;
-      if (known !== undefined && known.treatment !== 'refused') taken.push([name, member]);
-      else details.push({ field: place + name, reason: known?.note ?? unknownMember });
+      throw invalidMember(place.replace(/\.$/, ''), 'must be an object');
+    const problems: FaultDetail[] = [];
+    const taken: Record<string, unknown> = Object.create(null);
+    for (const [name, given] of Object.entries(value)) {
+      const known = this.members[name];
+      if (given === null || given === undefined) continue;
+      if (known !== undefined && known.treatment !== 'refused') taken[name] = given;
+      else problems.push({ field: place + name, reason: known?.note ?? unknownMember });
     }
-    const values = Object.fromEntries(taken);
-    this.#validate ??= new Ajv({ allErrors: true, strict: true }).compile<MemberValues<Table>>(
-      this.schema,
-    );
-    if (!this.#validate(values)) details.push(...describe(this.#validate.errors ?? [], place));
-    if (details.length > 0) throw invalidMembers(details);
-    return values as MemberValues<Table>;
+    this.#validate ??= new Ajv({ allErrors: true, strict: true }).compile(this.schema);
+    if (!this.#validate(taken)) problems.push(...describe(this.#validate.errors ?? [], place));
+    if (problems.length > 0) throw invalidMembers(problems);
+    const found = details ?? [];
+    const values: [string, unknown][] = [];
+    for (const [name, { read, note, ownName }] of Object.entries(this.members)) {
+      const given = taken[name];
+      const at = new Place(place + name, found);
+      const own = given === undefined || !read ? given : read(given as never, at, note);
+      if (own !== undefined) values.push([ownName, own]);
+      const isMissing = own === undefined || (Array.isArray(own) && own.length === 0);
+      if (isMissing && required.includes(ownName)) at.refuse('is required');
+    }
+    if (details === undefined && found.length > 0) throw invalidMembers(found);
+    return Object.fromEntries(values) as Values;
   }
 
-  /**
-   * Reads a list of such objects.
-   * @param required members that each must have; the others are told to `details`
-   */
+  /** Reads a list of such objects. */
   readEach(
     list: readonly unknown[] | undefined,
     place: string,
     details: FaultDetail[],
-    ...required: readonly (keyof Table & string)[]
-  ): MemberValues<Table>[] | undefined {
-    return list?.map((one, index) => {
-      const values = this.read(one, `${place}[${index}].`);
-      for (const name of required)
-        if (values[name] === undefined)
-          details.push({ field: `${place}[${index}].${name}`, reason: 'is required' });
-      return values;
+    ...required: string[]
+  ): Values[] | undefined {
+    return list?.map((one, at) => this.read(one, `${place}[${at}].`, details, ...required));
+  }
+
+  /** A member that is such an object. @param required members that it must have */
+  asObject(...required: string[]): Shape<Values> {
+    return shape(schemas.object, (given, { field, details }) =>
+      this.read(given, `${field}.`, details, ...required),
+    );
+  }
+
+  /** A member that is a list of them. @param change what becomes of the list */
+  asList<List = Values[]>(
+    { maxItems = 100, required = [] }: { maxItems?: number; required?: string[] } = {},
+    change = (list: Values[], _place: Place) => list as List,
+  ): Shape<NoInfer<List>> {
+    return shape(Type.Array(schemas.object, { maxItems }), (list, place) =>
+      change(this.readEach(list, place.field, place.details, ...required) ?? [], place),
+    );
+  }
+
+  /** A member that is a list of names and values, such as headers: read as one object. */
+  asPairs(maxItems?: number): Shape<Texts> {
+    return this.asList({ maxItems }, (list, { field, details }) => {
+      const pairs = list as { readonly name?: string; readonly value?: string }[];
+      const written = pairs.map(({ name, value }) => [name, value] as const);
+      return toPairs(written, [field, this.names.name ?? ''], details) ?? {};
     });
   }
+}
+
+/** Makes tables whose members have these shapes, besides those that are shared. */
+export function tablesWith<Own extends Shapes>(own: Own) {
+  const make = <const Table extends Specs<Own>>(members: Table) =>
+    new MemberTable<Table, Own>(members, own);
+  return Object.assign(make, { shapes: own });
 }
 
 export const unknownMember = 'isn’t known to Signalpost; remove it';
@@ -151,20 +233,13 @@ export const unknownMember = 'isn’t known to Signalpost; remove it';
 /** One detail for each member, also if it fits none of several schemas. */
 function describe(errors: readonly ErrorObject[], place: string): FaultDetail[] {
   const reasons = new Map<string, Set<string>>();
-  for (const { field, reason } of describeBodyProblems(
-    errors.filter(({ keyword }) => keyword !== 'anyOf'),
-  ))
+  const named = errors.filter(({ keyword }) => keyword !== 'anyOf');
+  for (const { field, reason } of describeBodyProblems(named))
     reasons.set(field, (reasons.get(field) ?? new Set()).add(reason));
   return [...reasons].map(([field, found]) => ({
     field: place + field,
     reason: [...found].join(' or '),
   }));
-}
-
-/** A request with problems, of which the first ones are named, each once. */
-export function invalidMembers(details: readonly FaultDetail[]): Fault {
-  const distinct = new Map(details.map((detail) => [`${detail.field} ${detail.reason}`, detail]));
-  return new Fault('VALIDATION_FAILED', { details: limitDetails([...distinct.values()]) });
 }
 
 /**
@@ -182,11 +257,6 @@ export function readNumber(
   throw invalidMember(name, `must be a number from ${min} to ${max}`);
 }
 
-/** A request with one problem. */
-export function invalidMember(field: string, reason: string): Fault {
-  return invalidMembers([{ field, reason }]);
-}
-
 /**
  * Names and values of a list, such as headers.
  * @param place of the list, and the member that has the name
@@ -195,7 +265,7 @@ export function toPairs(
   list: readonly (readonly [name: string | undefined, value: string | undefined])[] | undefined,
   [place, member]: readonly [place: string, member: string],
   details: FaultDetail[],
-): Readonly<Record<string, string>> | undefined {
+): Texts | undefined {
   const pairs = new Map<string, string>();
   for (const [index, [name = '', value = '']] of list?.entries() ?? []) {
     const field = `${place}[${index}].${member}`;
@@ -204,49 +274,4 @@ export function toPairs(
     pairs.set(name, value);
   }
   return list && Object.fromEntries(pairs);
-}
-
-/** Members of the send body by what errors call them, if a provider names the usual ones as everybody does. */
-const usualNames = {
-  to: 'envelope.toAddress envelope.toDisplayName',
-  cc: 'envelope.ccAddressList',
-  bcc: 'envelope.bccAddressList',
-  from: 'envelope.fromAddress envelope.fromDisplayName',
-  replyTo: 'envelope.replyToAddress',
-  envelope: 'envelope',
-  content: 'content',
-  subject: 'content.subjectLine',
-  html: 'content.html',
-  text: 'content.text',
-  headers: 'content.headers',
-  attachments: 'content.attachments',
-  values: 'content.personalizationDataMap',
-  attributes: 'metadata.attributes',
-  tag: 'metadata.tagList metadata.tagList[0]',
-  externalId: 'metadata.externalId',
-  transactional: 'metadata.transactional',
-  sendAt: 'actions.sendAt',
-  trackOpens: 'actions.trackOpens',
-  trackClicks: 'actions.trackClicks',
-  templateId: 'templateId',
-  messages: 'messages',
-  idempotencyKey: 'idempotencyKey',
-} as const;
-
-/** `To` for `to`. */
-export function pascal(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
-}
-
-/** The members of a provider's email by those of the send body; those that aren't given have the name of the neutral one. */
-export function namesOf(
-  given: Partial<Readonly<Record<keyof typeof usualNames, string>>>,
-  styled: (name: string) => string = (name) => name,
-): Readonly<Record<string, string>> {
-  const names = Object.entries(usualNames).flatMap(([name, members]) =>
-    members
-      .split(' ')
-      .map((member) => [member, given[name as keyof typeof usualNames] ?? styled(name)] as const),
-  );
-  return Object.fromEntries(names);
 }

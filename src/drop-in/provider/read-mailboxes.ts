@@ -1,28 +1,24 @@
-import type { FaultDetail } from '../../base/values/errors.ts';
+import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
 import { readMailboxField } from '../../sending/smtp-submission/template-submission.ts';
-import type { Mailbox } from '../../sending/submission/send-content.ts';
+import type { Place } from './place.ts';
 
-/** Reads `Name <address>` or an address alone; adds a problem to `details` if it is neither. */
-export function readMailbox(text: string, field: string, details: FaultDetail[]): Mailbox {
-  const mailbox = readMailboxField(text.trim());
-  if (mailbox !== undefined) return mailbox;
-  details.push({ field, reason: 'is not an address such as Shop <shop@example.com>' });
-  return { address: text as Mailbox['address'] };
+/** Reads `Name <address>` or an address alone; it's a problem if it is neither. */
+export function readMailbox(text: string, place: Place): HeaderMailbox {
+  const { address, name: displayName } = readMailboxField(text.trim()) ?? {};
+  if (address !== undefined) return { address, displayName };
+  place.refuse('is not an address such as Shop <shop@example.com>');
+  return { address: text as HeaderMailbox['address'] };
 }
 
 /** Reads one such text, or a list of them. An empty text is what programs send for none. */
-export function readMailboxes(
-  given: string | readonly string[] | undefined,
-  field: string,
-  details: FaultDetail[],
-): Mailbox[] {
-  if (given === undefined || given === '') return [];
-  if (typeof given === 'string') return [readMailbox(given, field, details)];
-  return given.map((text, index) => readMailbox(text, `${field}[${index}]`, details));
+export function readMailboxes(given: string | readonly string[], place: Place): HeaderMailbox[] {
+  if (given === '') return [];
+  if (typeof given === 'string') return [readMailbox(given, place)];
+  return given.map((text, index) => readMailbox(text, place.at(`[${index}]`)));
 }
 
 /** Splits mailboxes at the commas that aren't quoted. */
-export function splitMailboxes(text: string, field: string, details: FaultDetail[]): string[] {
+export function splitMailboxes(text: string, place: Place): string[] {
   const parts: string[] = [];
   let start = 0;
   let isQuoted = false;
@@ -35,11 +31,11 @@ export function splitMailboxes(text: string, field: string, details: FaultDetail
       start = at + 1;
     }
   }
-  if (isQuoted) details.push({ field, reason: 'has a quote without an end' });
+  if (isQuoted) place.refuse('has a quote without an end');
   return parts.filter((part) => part !== '');
 }
 
-/** As the provider's APIs show it. */
-export function writeMailbox(address: string, name: string | undefined): string {
-  return name === undefined || name === '' ? address : `${name} <${address}>`;
+/** As providers' APIs show it. */
+export function writeMailbox({ address, name = '' }: { address: string; name?: string }): string {
+  return name === '' ? address : `${name} <${address}>`;
 }

@@ -1,9 +1,6 @@
 import { Type } from 'typebox';
 import type { SendingDomain } from '../../accounts/sender/sending-domain.ts';
-import {
-  readSendingDomain,
-  readSendingDomains,
-} from '../../accounts/sender/sending-domain-store.ts';
+import * as domainStore from '../../accounts/sender/sending-domain-store.ts';
 import { readRecordFindings } from '../../accounts/sender/sending-domains.ts';
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { parseMessageId } from '../../base/values/ids.ts';
@@ -11,247 +8,271 @@ import type { MessageState } from '../../content/message/message-state.ts';
 import { htmlText } from '../../content/template/html-text.ts';
 import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { checkSendAt } from '../../sending/submission/delivery-timing.ts';
-import { type BodyJson, member } from '../../sending/submission/read-body-json.ts';
-import { changeSchedule } from '../provider/change-schedule.ts';
-import {
-  type DropInAnswer,
-  type DropInCall,
-  type DropInError,
-  DropInRefusal,
-  type DropInRequest,
-  defineDropIn,
-  ok,
-  on,
-  withAttachments,
-} from '../provider/drop-in.ts';
-import { describeError } from '../provider/drop-in-routes.ts';
-import {
-  attributesNote,
-  headersNote,
-  invalidMembers,
-  MemberTable,
-  mapped,
-  namesOf,
-  readNumber,
-  supported,
-  toPairs,
-} from '../provider/members.ts';
-import { readMailbox, readMailboxes } from '../provider/read-mailboxes.ts';
-import {
-  describeSent,
-  findSentMessage,
-  findTogether,
-  readSentMessage,
-  type SentMessage,
-  type SentMessageDetail,
-} from '../provider/read-sent-message.ts';
-import {
-  attachmentsIn,
-  checkUnsent,
-  forEach,
-  type ProviderMessage,
-  readJson,
-  sendMessage,
-  toFile,
-  toMessage,
-  useBatch,
-} from '../provider/send-messages.ts';
+import { member } from '../../sending/submission/read-body-json.ts';
+import type { DropInRequest } from '../provider/drop-in.ts';
+import { defineDropIn, ok, smallBody, withAttachments } from '../provider/drop-in.ts';
+import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
+import { DropInRefusal, describeError } from '../provider/drop-in-errors.ts';
+import { namesOf, type ProviderMessage, toMessage } from '../provider/mail.ts';
+import type { Texts } from '../provider/members.ts';
+import { mapValues, notes, readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember, invalidMembers } from '../provider/place.ts';
+import { readMailboxes } from '../provider/read-mailboxes.ts';
+import { attachmentsIn, type FailedMessage, type ProviderJson } from '../provider/sending.ts';
 import { readSentPage } from '../provider/sent-message-store.ts';
+import type { SentMessage } from '../provider/sent-messages.ts';
 
-const Address = Type.String({ maxLength: 2_000 });
-const Addresses = Type.Union([Address, Type.Array(Address, { maxItems: 50 })]);
+const relativeTime = /^in (\d{1,5}) ?(min|minute|hour|h|day)s?$/i;
+const unitMinutes = new Map(Object.entries({ min: 1, minute: 1, h: 60, hour: 60, day: 1_440 }));
 
-const emailTable = new MemberTable({
-  from: 'address',
-  to: supported(Addresses),
-  cc: supported(Addresses),
-  bcc: supported(Addresses),
-  reply_to: mapped(Addresses, 'needs verified senders'),
-  subject: 'text',
-  html: 'text',
-  text: 'text: is derived from `html` if it is absent, as Resend does, and left out if it is empty',
-  headers: `texts: ${headersNote}`,
-  attachments: 'list',
-  tags: `list: ${attributesNote}`,
-  scheduled_at:
-    'short: is an ISO 8601 time with an offset, or `in 5 minutes`, `in 2 hours` or `in 3 days`; up to 365 days ahead',
-  template: 'object',
-  topic_id: 'refused: isn’t supported, because Signalpost has no topics',
+const Variables = Type.Unsafe<Readonly<Record<string, string | number>>>({
+  type: 'object',
+  additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }] },
 });
+const Mailboxes = Type.Union([schemas.address, Type.Array(schemas.address, { maxItems: 50 })]);
+const table = tablesWith({
+  mailboxes: shape(Mailboxes, readMailboxes),
+  variables: shape(Variables, (given) => mapValues(given, String)),
+  /** Can depend on when its request came, in milliseconds since the epoch. */
+  time: shape(schemas.short, (text, place) => {
+    const [, count, unit = ''] = relativeTime.exec(text.trim()) ?? [];
+    const ahead = Number(count) * (unitMinutes.get(unit.toLowerCase()) ?? 0) * 60_000;
+    const time = Date.parse(/[zZ]|[+-]\d{2}:?\d{2}$/.test(text) ? text : 'no time');
+    const isWrong = count === undefined && Number.isNaN(time);
+    place.refuseIf(isWrong, 'must be a time such as 2026-01-31T12:00:00Z or in 5 minutes');
+    return (now: number) => new Date(count === undefined ? time || 0 : now + ahead).toISOString();
+  }),
+});
+
 const maxBufferBodyBytes = 4 * mebibyte;
-const fileTable = new MemberTable({
+const fileTable = table({
   content: `text: is Base64; a Buffer as Node writes it to JSON is taken in a body of up to ${formatBytes(maxBufferBodyBytes)}`,
   filename: 'text: is required',
   content_type: 'text: is derived from the extension of `filename` if it is absent',
   content_id: 'text',
   path: 'refused: isn’t supported, because Signalpost fetches no files; send their content',
 });
-const tagTable = new MemberTable({ name: 'text', value: 'text' });
-const templateTable = new MemberTable({
+const tagTable = table({ name: 'text', value: 'text' });
+const templateTable = table({
   id: 'short: is the ID of a published template of the account; `signalpost import` makes it the alias, or Resend’s ID',
-  variables: mapped(
-    Type.Unsafe<Readonly<Record<string, string | number>>>({
-      type: 'object',
-      additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }] },
-    }),
-    'become values of its fields, numbers as text',
-  ),
+  variables: 'variables: become values of its fields, numbers as text',
 });
-
-const emailMembers = {
-  '': emailTable,
-  'attachments[]': fileTable,
-  'tags[]': tagTable,
-  template: templateTable,
-};
+const emailTable = tablesWith({
+  ...table.shapes,
+  files: fileTable.asList({ required: ['filename', 'content'] }),
+  tags: tagTable.asPairs(),
+  template: templateTable.asObject('id'),
+})({
+  from: 'mailbox',
+  to: 'mailboxes',
+  cc: 'mailboxes',
+  bcc: 'mailboxes',
+  reply_to: 'mailboxes: needs verified senders',
+  subject: 'text',
+  html: 'text',
+  text: 'text: is derived from `html` if it is absent, as Resend does, and left out if it is empty',
+  headers: `texts: ${notes.headers}`,
+  attachments: 'files',
+  tags: `tags as attributes: ${notes.attributes}`,
+  scheduled_at:
+    'time as sendAt: is an ISO 8601 time with an offset, or `in 5 minutes`, `in 2 hours` or `in 3 days`; up to 365 days ahead',
+  template: 'template',
+  topic_id: 'refused: isn’t supported, because Signalpost has no topics',
+});
+const updateTable = table({ scheduled_at: 'time as sendAt' });
 
 /** The members of Resend's email by those of the send body. */
 const emailNames = namesOf({
-  replyTo: 'reply_to',
+  ...emailTable.names,
   envelope: 'to, cc and bcc',
   content: 'html or text',
   values: 'template.variables',
-  attributes: 'tags',
-  sendAt: 'scheduled_at',
   templateId: 'template.id',
   idempotencyKey: 'Idempotency-Key',
 });
 
 /**
  * Translates an email of Resend's API.
- * @param contents of its attachments, by their placeholders
  * @throws Fault VALIDATION_FAILED with the members of Resend's email
  */
-function readEmail(value: unknown, contents: BodyJson['contents'], now: number): ProviderMessage {
-  const { from, subject, html, text, headers, template, ...email } = emailTable.read(value);
+function readEmail({ value, contents }: ProviderJson, now: number): ProviderMessage {
   const details: FaultDetail[] = [];
-  const list = (name: 'to' | 'cc' | 'bcc' | 'reply_to') =>
-    readMailboxes(email[name], name, details);
-  const to = list('to');
-  if (to.length === 0) details.push({ field: 'to', reason: 'is required' });
-  const tags = tagTable.readEach(email.tags, 'tags', details);
-  const pairs = tags?.map((tag) => [tag.name, tag.value] as const);
-  const files = fileTable.readEach(
-    email.attachments,
-    'attachments',
-    details,
-    'filename',
-    'content',
-  );
-  const stored = template && templateTable.read(template, 'template.');
-  if (stored !== undefined && stored.id === undefined)
-    details.push({ field: 'template.id', reason: 'is required' });
-  const values = Object.entries(stored?.variables ?? {}).map(([name, one]) => [name, String(one)]);
-  const mail = {
-    from: from === undefined ? undefined : readMailbox(from, 'from', details),
-    to,
-    cc: list('cc'),
-    bcc: list('bcc'),
-    replyTo: list('reply_to'),
-    subject,
-    html,
-    text: text ?? (html === undefined || stored !== undefined ? undefined : htmlText(html)),
-    headers,
-    attachments: files?.map((file) =>
-      toFile(contents, file.filename, file.content, file.content_type, file.content_id),
-    ),
-    attributes: toPairs(pairs, ['tags', 'name'], details),
-    sendAt: readSchedule(email.scheduled_at, now, details),
-    templateId: stored?.id,
-    values: stored && Object.fromEntries(values),
-  };
-  return toMessage(mail, details);
+  const { template, sendAt, ...email } = emailTable.read(value, '', details, 'to');
+  const { id: templateId, variables = {} } = template ?? {};
+  const derived = email.html === undefined || template ? undefined : htmlText(email.html);
+  const [text, values] = [email.text ?? derived, template && variables];
+  const mail = { ...email, text, sendAt: sendAt?.(now), templateId, values };
+  return toMessage(mail, details, contents);
 }
 
-const relativeTime = /^in (\d{1,5}) ?(min|minute|hour|h|day)s?$/i;
-const unitMinutes: Readonly<Record<string, number>> = {
-  min: 1,
-  minute: 1,
-  h: 60,
-  hour: 60,
-  day: 1_440,
-};
+/** The Buffer of a file, which versions of the SDK before 4 and other programs in JavaScript don't encode. */
+const bufferContent = /"content":\{"type":"Buffer","data":\[(\d{1,3}(?:,\d{1,3})*)\]\}/g;
 
-/** The send time as the send operation takes it. @param now milliseconds since the epoch */
-function readSchedule(
-  text: string | undefined,
-  now: number,
-  details: FaultDetail[],
-): string | undefined {
-  if (text === undefined) return undefined;
-  const [, count, unit = ''] = relativeTime.exec(text.trim()) ?? [];
-  const time =
-    count === undefined
-      ? Date.parse(/[zZ]|[+-]\d{2}:?\d{2}$/.test(text) ? text : 'no time')
-      : now + Number(count) * (unitMinutes[unit.toLowerCase()] ?? 0) * 60_000;
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
-  const reason = 'must be a time such as 2026-01-31T12:00:00Z or in 5 minutes';
-  details.push({ field: 'scheduled_at', reason });
-  return undefined;
+/** Encodes such Buffers. In JSON, the quotes of a text that looks like one are escaped. */
+function encodeBuffers(body: Buffer): Buffer {
+  if (body.length > maxBufferBodyBytes || !body.includes('{"type":"Buffer"')) return body;
+  const encode = (_: string, list: string): string =>
+    `"content":"${Buffer.from(Uint8Array.from(list.split(','), Number)).toString('base64')}"`;
+  return Buffer.from(body.toString('latin1').replaceAll(bufferContent, encode), 'latin1');
+}
+
+async function sendEmail({ sending, headers, body, now }: DropInRequest) {
+  const json = sending.readJson(attachmentsIn('attachments', 'content'), encodeBuffers(body));
+  const { messageId } = await sending.send(readEmail(json, now), headers['idempotency-key']);
+  return ok({ id: messageId });
 }
 
 const maxBatchEmails = 100;
-const smallBodyBytes = 4 * 1_024;
 
-const updateMembers = new MemberTable({ scheduled_at: 'short' });
+async function sendEmails({ sending, headers, now }: DropInRequest) {
+  const isPermissive = headers['x-batch-validation'] === 'permissive';
+  return sending.useBatch(maxBatchEmails, async (items) => {
+    const read = (item: Buffer) => readBatchItem(sending.readJson(undefined, item), now);
+    const messages = items.map((item) => () => read(item));
+    const wrong = isPermissive ? undefined : await sending.checkEach(messages);
+    if (wrong !== undefined) throw nameFirst(wrong);
+    const { sent, failed } = await sending.sendEach(messages, (index) => items[index]);
+    if (!isPermissive && sent.length === 0 && failed[0]) throw failed[0].fault;
+    const errors = failed.map(({ fault, index }) => {
+      const { message } = describeError(fault, emailNames);
+      return { index, message };
+    });
+    const data = sent.map(({ messageId }) => ({ id: messageId }));
+    return ok({ data, ...((isPermissive || errors.length > 0) && { errors }) });
+  });
+}
 
-const calls: readonly DropInCall[] = [
-  on(
-    'POST /emails messages:send: send an email, now or later, from its content or a template',
-    sendEmail,
-    {
-      ...withAttachments,
-      members: emailMembers,
-      names: emailNames,
-    },
-  ),
-  on(
-    `POST /emails/batch messages:send: send up to ${maxBatchEmails} emails, without attachments; strict or permissive`,
-    sendBatch,
-    { bodyBytes: 10 * mebibyte, names: emailNames },
-  ),
-  on('GET /emails messages:read: list emails, newest first, one for each recipient', listEmails, {
-    query: ['after', 'before', 'limit'],
-  }),
-  on(
-    'GET /emails/:id messages:read: read an email and its last event',
-    async (request) => ok(viewDetail(await readSentMessage(request, idOf(request)))),
-    { query: [] },
-  ),
-  on('PATCH /emails/:id queue:control: move a scheduled email', moveEmail, {
-    bodyBytes: smallBodyBytes,
-    members: { '': updateMembers },
-  }),
-  // The SDK sends no body, other clients send `{}`.
-  on(
-    'POST /emails/:id/cancel queue:control: cancel a scheduled email',
-    (request) => changeEmail(request),
-    {
-      bodyBytes: smallBodyBytes,
-    },
-  ),
-  on('GET /domains domains:read: list the account’s sending domains', listDomains, { query: [] }),
-  on(
-    'GET /domains/:id domains:read: read a domain and its DNS records; its ID is its name',
-    readDomain,
-    { query: [] },
-  ),
-];
+function readBatchItem(json: ProviderJson, now: number): ProviderMessage {
+  const isGiven = (name: string) => member(json.value, name) != null;
+  const refused = ['attachments', 'scheduled_at'].filter(isGiven);
+  if (refused.length === 0) return readEmail(json, now);
+  throw invalidMembers(refused.map((field) => ({ field, reason: 'isn’t allowed in a batch' })));
+}
 
-/** Resend's API (https://resend.com/docs/api-reference), as version 6 of its SDK calls it. */
-export const resend = defineDropIn({
-  name: 'resend',
-  title: 'Resend',
-  keyOf: ({ authorization = '' }) => /^bearer +(\S+) *$/i.exec(authorization)?.[1],
-  calls,
-  describeError: describeResendError,
-  environment: (url, key) => ({ RESEND_API_KEY: key, RESEND_BASE_URL: url }),
-});
+/** The first problem of an email, with its place in the batch. */
+function nameFirst({ fault, index }: FailedMessage): Fault {
+  const [first] = describeError(fault, emailNames).details;
+  if (first === undefined) return fault;
+  const details = [{ field: `[${index}].${first.field}`, reason: first.reason }];
+  return new Fault(fault.code, { details });
+}
+
+async function listEmails({ query, kysely, accountId, sent }: DropInRequest) {
+  const [after, before] = ['after', 'before'].map((name) => {
+    const text = query.get(name);
+    const id = text === null ? undefined : parseMessageId(text);
+    if (text !== null && id === undefined) throw invalidMember(name, 'is not an email’s ID');
+    return id;
+  });
+  const limit = readNumber(['limit', query.get('limit')], [1, 100], 20);
+  if (after !== undefined && before !== undefined)
+    throw invalidMember('before', 'can’t be used together with after');
+  // Newest first, so what comes after an email in the list was sent before it.
+  const page = { before: after, after: before, limit: limit + 1 };
+  const rows = await readSentPage(kysely, accountId, page);
+  const shown = before === undefined ? rows.slice(0, limit) : rows.slice(-limit);
+  const data = (await sent.describe(shown)).map(viewEmail);
+  return ok({ object: 'list', has_more: rows.length > limit, data });
+}
+
+function viewEmail({ content, state, ...message }: SentMessage) {
+  const sendAt = content?.sendAt;
+  const isAhead = sendAt !== undefined && Date.parse(sendAt) > Date.now();
+  const orNull = (list: readonly string[]) => (list.length === 0 ? null : list);
+  return {
+    id: message.id,
+    message_id: message.mailId,
+    to: message.to,
+    from: message.from,
+    created_at: message.accepted_at.toISOString(),
+    subject: message.subject,
+    bcc: orNull(message.bcc),
+    cc: orNull(message.cc),
+    reply_to: orNull(message.replyTo),
+    last_event: state === 'queued' && isAhead ? 'scheduled' : (lastEvents[state] ?? state),
+    scheduled_at: sendAt ?? null,
+  };
+}
+
+/** Where Resend has another word. */
+const lastEvents: Partial<Readonly<Record<MessageState, string>>> = {
+  sending: 'sent',
+  deferred: 'delivery_delayed',
+  expired: 'failed',
+  uncertain: 'sent',
+};
+/** What happens to a delivered email. */
+const laterEvents: readonly string[] = ['opened', 'clicked', 'complained', 'bounced'];
+
+async function getEmail({ sent, params }: DropInRequest) {
+  const message = await sent.read(params.id);
+  const { html, text, events, content } = message;
+  const tags = Object.entries(content?.attributes ?? {}).map(([name, value]) => ({ name, value }));
+  const later = events.findLast(({ kind }) => laterEvents.includes(kind));
+  const view = viewEmail(message);
+  const last_event = later?.kind ?? view.last_event;
+  return ok({ object: 'email', ...view, html, text, tags, last_event });
+}
+
+async function moveEmail(request: DropInRequest) {
+  const { sending, now } = request;
+  const { sendAt } = updateTable.read(sending.readJson().value, '', undefined, 'sendAt');
+  const time = checkSendAt(sendAt?.(now) ?? '', now);
+  if (time instanceof Date) return changeEmail(request, time);
+  throw invalidMember('scheduled_at', time.reason);
+}
+
+/** Moves or cancels the messages of an email to all its recipients. */
+async function changeEmail({ sent, params }: DropInRequest, sendAt?: Date) {
+  const message = await sent.find(params.id);
+  let changed = 0;
+  for (const messageId of await sent.findTogether(message))
+    changed += await sent.changeSchedule({ messageId }, sendAt);
+  if (changed > 0) return ok({ object: 'email', id: message.id });
+  throw new DropInRefusal('CONFLICT', 'The email isn’t scheduled, or is being sent already.');
+}
+
+async function listDomains({ kysely, accountId }: DropInRequest) {
+  const domains = await domainStore.readSendingDomains(kysely, accountId);
+  return ok({ object: 'list', has_more: false, data: domains.map(viewDomain) });
+}
+
+async function getDomain({ services, kysely, accountId, params }: DropInRequest) {
+  const domain = await domainStore.readSendingDomain(kysely, accountId, params.id ?? '');
+  const reason = 'The account has no such domain; the ID of a domain is its name.';
+  if (domain === undefined) throw new DropInRefusal('NOT_FOUND', reason);
+  const found = await kysely
+    .transaction()
+    .execute((transaction) => readRecordFindings(services.domains, transaction, domain));
+  const records = found.map(({ kind, name, type, value, finding }) => ({
+    record: recordNames[kind] ?? 'SPF',
+    name,
+    type,
+    value,
+    ttl: 'Auto',
+    status: finding === undefined ? 'not_started' : finding.state === 'ok' ? 'verified' : 'failed',
+    ...(type === 'MX' && { priority: Number.parseInt(value, 10) }),
+  }));
+  return ok({ object: 'domain', ...viewDomain(domain), records });
+}
+
+/** Others are about SPF. */
+const recordNames: Texts = { dkim: 'DKIM', dmarc: 'DMARC', tracking: 'Tracking' };
+
+function viewDomain({ domain, state, stateAt, trackingHost }: SendingDomain) {
+  return {
+    id: domain,
+    name: domain,
+    status: state === 'broken' ? 'failed' : state,
+    created_at: stateAt.toISOString(),
+    region: 'self-hosted',
+    capabilities: { sending: 'enabled', receiving: 'disabled' },
+    ...(trackingHost !== undefined && { tracking_subdomain: trackingHost.split('.')[0] }),
+  };
+}
 
 /** Status and name of errors as Resend documents them; others are a `validation_error`. */
-const errors: Partial<
-  Readonly<Record<DropInError['kind'], readonly [status: number, name: string]>>
-> = {
+const errorNames: ErrorTable<readonly [status: number, name: string]> = {
   MISSING_KEY: [401, 'missing_api_key'],
   UNAUTHORIZED: [403, 'invalid_api_key'],
   MISSING_PERMISSION: [401, 'restricted_api_key'],
@@ -267,262 +288,50 @@ const errors: Partial<
   INTERNAL_ERROR: [500, 'internal_server_error'],
 };
 
-function describeResendError({ kind, message, details }: DropInError): DropInAnswer {
-  const [status, name] = errors[kind] ?? [422, 'validation_error'];
-  const answer = (statusCode: number, errorName: string): DropInAnswer =>
-    ok({ statusCode, name: errorName, message }, statusCode);
-  if (details.some(({ field }) => /^idempotency-?key$/i.test(field)))
-    return answer(400, 'invalid_idempotency_key');
-  if (kind === 'VALIDATION_FAILED' && details.some(({ reason }) => reason === 'is required'))
-    return answer(status, 'missing_required_field');
-  return answer(status, name);
+function describeResendError({ kind, message, details }: DropInError) {
+  const isKey = details.some(({ field }) => /^idempotency-?key$/i.test(field));
+  const isMissing =
+    kind === 'VALIDATION_FAILED' && details.some(({ reason }) => reason === 'is required');
+  const [statusCode, name] = isKey
+    ? ([400, 'invalid_idempotency_key'] as const)
+    : (errorNames[kind] ?? [422, isMissing ? 'missing_required_field' : 'validation_error']);
+  return ok({ statusCode, name, message }, statusCode);
 }
 
-function idOf({ params }: DropInRequest): string {
-  return params.id ?? '';
-}
-
-/** The Buffer of a file, which versions of the SDK before 4 and other programs in JavaScript don't encode. */
-const bufferContent = /"content":\{"type":"Buffer","data":\[(\d{1,3}(?:,\d{1,3})*)\]\}/g;
-
-/** Encodes such Buffers. In JSON, the quotes of a text that looks like one are escaped. */
-function encodeBuffers(body: Buffer): Buffer {
-  if (body.length > maxBufferBodyBytes || !body.includes('{"type":"Buffer"')) return body;
-  const encode = (_: string, list: string): string =>
-    `"content":"${Buffer.from(Uint8Array.from(list.split(','), Number)).toString('base64')}"`;
-  return Buffer.from(body.toString('latin1').replaceAll(bufferContent, encode), 'latin1');
-}
-
-async function sendEmail(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, headers, body, span } = request;
-  // A repetition is found by its bytes, which decoding its attachments overwrites.
-  const idempotencyKey = headers['idempotency-key'];
-  const encoded = { ...request, body: encodeBuffers(body) };
-  const { value, contents } = readJson(encoded, attachmentsIn('attachments', 'content'));
-  const message = readEmail(value, contents, services.clock.now());
-  const { messageId } = await sendMessage(request, message, { idempotencyKey, body, span });
-  return ok({ id: messageId });
-}
-
-function sendBatch(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, headers, span } = request;
-  const isPermissive = headers['x-batch-validation'] === 'permissive';
-  const key = headers['idempotency-key'];
-  return useBatch(request, maxBatchEmails, async (items) => {
-    const now = services.clock.now();
-    const messages = await forEach(items, async (item) => readBatchItem(request, item, now));
-    if (!isPermissive) await checkAll(request, messages);
-    const results = await forEach(messages, async (message, index) => {
-      if (message instanceof Fault) throw message;
-      const idempotencyKey = key === undefined ? undefined : `${key}/${index}`;
-      return sendMessage(request, message, { idempotencyKey, body: items[index], span });
-    });
-    // What was checked can still fail, such as by a suppression.
-    const failed = results.find((result) => result instanceof Fault);
-    if (!isPermissive && failed instanceof Fault && results.every((one) => one instanceof Fault))
-      throw failed;
-    const sent = results.flatMap((one) => (one instanceof Fault ? [] : [{ id: one.messageId }]));
-    const failures = results.flatMap((one, index) =>
-      one instanceof Fault ? [{ index, message: describeError(one, emailNames).message }] : [],
-    );
-    return ok({ data: sent, ...((isPermissive || failures.length > 0) && { errors: failures }) });
-  });
-}
-
-function readBatchItem(request: DropInRequest, item: Buffer, now: number): ProviderMessage {
-  const { value } = readJson({ ...request, body: item });
-  const refusedMembers = ['attachments', 'scheduled_at'].filter(
-    (name) => (member(value, name) ?? null) !== null,
-  );
-  if (refusedMembers.length > 0)
-    throw invalidMembers(
-      refusedMembers.map((field) => ({ field, reason: 'isn’t allowed in a batch' })),
-    );
-  return readEmail(value, undefined, now);
-}
-
-/** @throws the first error, if an email of a strict batch has one */
-async function checkAll(
-  request: DropInRequest,
-  messages: readonly (ProviderMessage | Fault)[],
-): Promise<void> {
-  const checked = await forEach(messages, async (message) => {
-    if (message instanceof Fault) throw message;
-    await checkUnsent(request, message);
-  });
-  checked.forEach((result, index) => {
-    if (!(result instanceof Fault)) return;
-    const { message, details } = describeError(result, emailNames);
-    if (details.length === 0) throw result;
-    const [first = { field: '', reason: message }] = details;
-    throw new Fault(result.code, {
-      details: [{ field: `[${index}].${first.field}`, reason: first.reason }],
-    });
-  });
-}
-
-const maxPage = 100;
-const defaultPage = 20;
-
-async function listEmails(request: DropInRequest): Promise<DropInAnswer> {
-  const { query, services, admission } = request;
-  const details: FaultDetail[] = [];
-  const read = (name: 'after' | 'before') => {
-    const text = query.get(name);
-    const id = text === null ? undefined : parseMessageId(text);
-    if (text !== null && id === undefined)
-      details.push({ field: name, reason: 'is not an email’s ID' });
-    return id;
-  };
-  const [after, before] = [read('after'), read('before')];
-  const limit = readNumber(['limit', query.get('limit')], [1, maxPage], defaultPage);
-  if (after !== undefined && before !== undefined)
-    details.push({ field: 'before', reason: 'can’t be used together with after' });
-  if (details.length > 0) throw invalidMembers(details);
-  // Newest first, so what comes after an email in the list was sent before it.
-  const page = { before: after, after: before, limit: limit + 1 };
-  const rows = await readSentPage(services.database.kysely, admission.account.id, page);
-  const shown = before === undefined ? rows.slice(0, limit) : rows.slice(-limit);
-  const sent = await describeSent(request, shown);
-  return ok({ object: 'list', has_more: rows.length > limit, data: sent.map(viewEmail) });
-}
-
-function viewEmail(message: SentMessage) {
-  const { content } = message;
-  return {
-    id: message.id,
-    message_id: message.mailId,
-    to: message.to,
-    from: message.from,
-    created_at: message.acceptedAt.toISOString(),
-    subject: message.subject,
-    bcc: orNull(message.bcc),
-    cc: orNull(message.cc),
-    reply_to: orNull(message.replyTo),
-    last_event:
-      message.state === 'queued' && isAhead(content?.sendAt) ? 'scheduled' : states[message.state],
-    scheduled_at: content?.sendAt ?? null,
-  };
-}
-
-function viewDetail(message: SentMessageDetail) {
-  const { html, text, events, content } = message;
-  const attributes = Object.entries(content?.attributes ?? {});
-  const later = events.findLast(({ kind }) => Object.hasOwn(laterEvents, kind));
-  const view = viewEmail(message);
-  return {
-    object: 'email',
-    ...view,
-    html,
-    text,
-    tags: attributes.map(([name, value]) => ({ name, value })),
-    last_event: later === undefined ? view.last_event : laterEvents[later.kind],
-  };
-}
-
-const states: Readonly<Record<MessageState, string>> = {
-  queued: 'queued',
-  sending: 'sent',
-  deferred: 'delivery_delayed',
-  delivered: 'delivered',
-  bounced: 'bounced',
-  expired: 'failed',
-  failed: 'failed',
-  uncertain: 'sent',
-  suppressed: 'suppressed',
-  canceled: 'canceled',
-};
-
-/** What happens to a delivered email. */
-const laterEvents: Readonly<Record<string, string>> = {
-  opened: 'opened',
-  clicked: 'clicked',
-  complained: 'complained',
-  bounced: 'bounced',
-};
-
-function isAhead(time: string | undefined): boolean {
-  return time !== undefined && Date.parse(time) > Date.now();
-}
-
-function orNull<Item>(list: readonly Item[]): readonly Item[] | null {
-  return list.length === 0 ? null : list;
-}
-
-async function moveEmail(request: DropInRequest): Promise<DropInAnswer> {
-  const now = request.services.clock.now();
-  const details: FaultDetail[] = [];
-  const { scheduled_at: text } = updateMembers.read(readJson(request).value);
-  const time = readSchedule(text, now, details);
-  if (text === undefined) details.push({ field: 'scheduled_at', reason: 'is required' });
-  const sendAt = time === undefined ? undefined : checkSendAt(time, now);
-  if (sendAt !== undefined && !(sendAt instanceof Date))
-    details.push({ field: 'scheduled_at', reason: sendAt.reason });
-  if (!(sendAt instanceof Date)) throw invalidMembers(details);
-  return changeEmail(request, sendAt);
-}
-
-/** Moves or cancels the messages of an email to all its recipients. */
-async function changeEmail(request: DropInRequest, sendAt?: Date): Promise<DropInAnswer> {
-  const message = await findSentMessage(request, idOf(request));
-  let changed = 0;
-  for (const messageId of await findTogether(request, message))
-    changed += await changeSchedule(request, { messageId }, sendAt);
-  if (changed === 0)
-    throw new DropInRefusal('CONFLICT', 'The email isn’t scheduled, or is being sent already.');
-  return ok({ object: 'email', id: message.id });
-}
-
-async function listDomains({ services, admission }: DropInRequest): Promise<DropInAnswer> {
-  const domains = await readSendingDomains(services.database.kysely, admission.account.id);
-  return ok({ object: 'list', has_more: false, data: domains.map(viewDomain) });
-}
-
-async function readDomain(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, admission } = request;
-  const { kysely } = services.database;
-  const domain = await readSendingDomain(kysely, admission.account.id, idOf(request));
-  if (domain === undefined)
-    throw new DropInRefusal(
-      'NOT_FOUND',
-      'The account has no such domain; the ID of a domain is its name.',
-    );
-  const records = await kysely
-    .transaction()
-    .execute((transaction) => readRecordFindings(services.domains, transaction, domain));
-  return ok({
-    object: 'domain',
-    ...viewDomain(domain),
-    records: records.map(({ kind, name, type, value, finding }) => ({
-      record: recordNames[kind],
-      name,
-      type,
-      value,
-      ttl: 'Auto',
-      status:
-        finding === undefined ? 'not_started' : finding.state === 'ok' ? 'verified' : 'failed',
-      ...(type === 'MX' && { priority: Number.parseInt(value, 10) }),
-    })),
-  });
-}
-
-const recordNames = {
-  dkim: 'DKIM',
-  spf: 'SPF',
-  'from-spf': 'SPF',
-  'return-path': 'SPF',
-  dmarc: 'DMARC',
-  tracking: 'Tracking',
-} as const;
-
-function viewDomain({ domain, state, stateAt, trackingHost }: SendingDomain) {
-  return {
-    id: domain,
-    name: domain,
-    status: state === 'broken' ? 'failed' : state,
-    created_at: stateAt.toISOString(),
-    region: 'self-hosted',
-    capabilities: { sending: 'enabled', receiving: 'disabled' },
-    ...(trackingHost !== undefined && { tracking_subdomain: trackingHost.split('.')[0] }),
-  };
-}
+/** Resend's API (https://resend.com/docs/api-reference), as version 6 of its SDK calls it. */
+export const resend = defineDropIn({
+  name: 'resend',
+  keyOf: ({ authorization = '' }) => /^bearer +(\S+) *$/i.exec(authorization)?.[1],
+  calls: {
+    'POST /emails messages:send: send an email, now or later, from its content or a template': {
+      answer: sendEmail,
+      ...withAttachments,
+      members: {
+        '': emailTable,
+        'attachments[]': fileTable,
+        'tags[]': tagTable,
+        template: templateTable,
+      },
+      names: emailNames,
+    },
+    [`POST /emails/batch messages:send: send up to ${maxBatchEmails} emails, without attachments; strict or permissive`]:
+      { answer: sendEmails, bodyBytes: 10 * mebibyte, names: emailNames },
+    'GET /emails?after&before&limit messages:read: list emails, newest first, one for each recipient':
+      listEmails,
+    'GET /emails/:id? messages:read: read an email and its last event': getEmail,
+    'PATCH /emails/:id queue:control: move a scheduled email': {
+      answer: moveEmail,
+      ...smallBody,
+      members: { '': updateTable },
+    },
+    'POST /emails/:id/cancel queue:control: cancel a scheduled email': {
+      answer: (request) => changeEmail(request),
+      ...smallBody,
+    },
+    'GET /domains? domains:read: list the account’s sending domains': listDomains,
+    'GET /domains/:id? domains:read: read a domain and its DNS records; its ID is its name':
+      getDomain,
+  },
+  describeError: describeResendError,
+  environment: (url, key) => ({ RESEND_API_KEY: key, RESEND_BASE_URL: url }),
+});

@@ -4,47 +4,19 @@ import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { Fault } from '../../base/values/errors.ts';
 import type { Suppression, SuppressionReason } from '../../content/suppression/suppression.ts';
 import { readSuppressionRange } from '../../content/suppression/suppression-store.ts';
-import type { Receipt } from '../../sending/submission/commit-message.ts';
-import { changeSchedule } from '../provider/change-schedule.ts';
-import {
-  type DropInAnswer,
-  type DropInCall,
-  type DropInError,
-  DropInRefusal,
-  type DropInRequest,
-  defineDropIn,
-  ok,
-  on,
-  withAttachments,
-} from '../provider/drop-in.ts';
-import { describeError } from '../provider/drop-in-routes.ts';
-import { invalidMember, MemberTable, readNumber, supported } from '../provider/members.ts';
-import {
-  attachmentsIn,
-  checkUnsent,
-  forEach,
-  readJson,
-  sendMessage,
-} from '../provider/send-messages.ts';
-import {
-  allowAddress,
-  parseSuppressedAddress,
-  readSuppressedAddress,
-  suppressAddress,
-} from '../provider/suppressed-addresses.ts';
-import { mailNames, mailSendMembers, readMailSend, type SendGridMail } from './sendgrid-mails.ts';
+import { kibibyte } from '../../host/http/limits/route-limits.ts';
+import type { CallTable, DropInRequest } from '../provider/drop-in.ts';
+import { defineDropIn, ok, smallBody, withAttachments } from '../provider/drop-in.ts';
+import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
+import { DropInRefusal, describeError, toSentence } from '../provider/drop-in-errors.ts';
+import { readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember } from '../provider/place.ts';
+import { attachmentsIn, type FailedMessage } from '../provider/sending.ts';
+import { parseSuppressedAddress } from '../provider/suppressed-addresses.ts';
+import { mailNames, mailSendMembers, readMailSend } from './sendgrid-mails.ts';
 
-/** A list of SendGrid's: the entries with one reason. */
-interface SuppressionList {
-  readonly name: 'bounces' | 'blocks' | 'spam_reports' | 'unsubscribes';
-  readonly reason: SuppressionReason;
-  /** For the documentation. */
-  readonly what: string;
-  /** What its entries have besides address and time. */
-  readonly more: Readonly<Record<string, string>>;
-}
-
-const lists: readonly SuppressionList[] = [
+/** What the entries with one reason are called, and what they have besides address and time. */
+const lists = [
   {
     name: 'bounces',
     reason: 'hard_bounce',
@@ -65,55 +37,44 @@ const lists: readonly SuppressionList[] = [
     more: { ip: '' },
   },
   { name: 'unsubscribes', reason: 'unsubscribe', what: 'addresses that unsubscribed', more: {} },
-];
+] as const;
 
 const globalPath = '/v3/asm/suppressions/global';
 const maxAdded = 100;
-const addedMembers = new MemberTable({
-  recipient_emails: supported(
-    Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: maxAdded }),
-  ),
+const table = tablesWith({ emails: shape(Type.Array(schemas.address, { maxItems: maxAdded })) });
+const addedTable = table({ recipient_emails: 'emails' });
+const cancelTable = table({
+  batch_id: 'text',
+  status:
+    'text: is `cancel`, which can’t be undone; `pause` is refused, because Signalpost pauses no batches',
 });
 
-/** The calls for suppressed addresses. */
-const suppressionCalls: readonly DropInCall[] = [
-  ...lists.flatMap((list) => callsOf(list)),
-  on(`POST ${globalPath} suppressions:write: unsubscribe up to ${maxAdded} addresses`, addGlobal, {
-    bodyBytes: 64 * 1_024,
-    members: { '': addedMembers },
-  }),
-];
-
-function callsOf(list: SuppressionList): DropInCall[] {
-  const { name, reason, what } = list;
-  const path = `/v3/suppression/${name}` as const;
+function callsOf({ name, reason, what, more }: (typeof lists)[number]): CallTable {
+  const path = `/v3/suppression/${name}`;
   const isGlobal = name === 'unsubscribes';
-  const one = `${isGlobal ? globalPath : path}/:email` as const;
-  return [
-    on(
-      `GET ${path} suppressions:read: list ${what}, newest first`,
-      (request) => readPage(request, list),
-      { query: ['start_time', 'end_time', 'limit', 'offset', 'email'] },
-    ),
-    on(
-      `GET ${one} suppressions:read: read one of the ${what}`,
-      async (request) => {
-        const entries = await readSuppressedAddress(request, addressOf(request), reason);
-        const found = entries.map(({ address }) => ['recipient_email', address]);
-        return ok(isGlobal ? Object.fromEntries(found) : entries.map((entry) => view(entry, list)));
-      },
-      { query: [] },
-    ),
-    on(`DELETE ${one} suppressions:write: remove one of the ${what}`, async (request) => {
-      if (!(await allowAddress(request, addressOf(request), reason)))
-        throw new DropInRefusal('NOT_FOUND', 'The address isn’t on this list.');
-      return ok(undefined, 204);
-    }),
-  ];
+  const one = `${isGlobal ? globalPath : path}/:email`;
+  const view = ({ address, createdAt }: Suppression) => ({
+    created: Math.floor(createdAt.getTime() / 1_000),
+    email: address,
+    ...more,
+  });
+  return {
+    [`GET ${path}?start_time&end_time&limit&offset&email suppressions:read: list ${what}, newest first`]:
+      async (request) => ok((await readPage(request, reason)).map(view)),
+    [`GET ${one}? suppressions:read: read one of the ${what}`]: async (request) => {
+      const entries = await request.suppressed.read(addressOf(request), reason);
+      const found = entries.map(({ address }) => ['recipient_email', address]);
+      return ok(isGlobal ? Object.fromEntries(found) : entries.map(view));
+    },
+    [`DELETE ${one} suppressions:write: remove one of the ${what}`]: async (request) => {
+      if (await request.suppressed.remove(addressOf(request), reason)) return ok(undefined, 204);
+      throw new DropInRefusal('NOT_FOUND', 'The address isn’t on this list.');
+    },
+  };
 }
 
-function view({ address, createdAt }: Suppression, { more }: SuppressionList) {
-  return { created: Math.floor(createdAt.getTime() / 1_000), email: address, ...more };
+function addressOf({ params }: DropInRequest): ComparableAddress {
+  return parseSuppressedAddress(params.email, 'email');
 }
 
 const maxPage = 500;
@@ -122,79 +83,62 @@ const maxOffset = 100_000;
 /** Of the year 9999; the database takes no later end. */
 const maxSeconds = 253_402_300_798;
 
-async function readPage(request: DropInRequest, list: SuppressionList): Promise<DropInAnswer> {
-  const { services, admission, query } = request;
+async function readPage({ kysely, accountId, query }: DropInRequest, reason: SuppressionReason) {
   const read = (name: string, min: number, max: number, fallback: number): number =>
     readNumber([name, query.get(name)], [min, max], fallback);
   // The second of the end belongs to it.
   const end = read('end_time', 0, maxSeconds, maxSeconds) + 1;
   if (query.has('email'))
     throw invalidMember('email', 'isn’t supported; read the address by its path');
-  const entries = await readSuppressionRange(services.database.kysely, admission.account.id, {
-    reason: list.reason,
+  return readSuppressionRange(kysely, accountId, {
+    reason,
     from: new Date(read('start_time', 0, maxSeconds, 0) * 1_000),
     until: new Date(end * 1_000),
     limit: read('limit', 1, maxPage, maxPage),
     offset: read('offset', 0, maxOffset, 0),
   });
-  return ok(entries.map((entry) => view(entry, list)));
 }
 
-function addressOf({ params }: DropInRequest): ComparableAddress {
-  return parseSuppressedAddress(params.email, 'email');
-}
-
-async function addGlobal(request: DropInRequest): Promise<DropInAnswer> {
-  const { recipient_emails: given = [] } = addedMembers.read(readJson(request).value);
+async function addGlobal({ sending, suppressed }: DropInRequest) {
+  const { recipientEmails: given = [] } = addedTable.read(sending.readJson().value);
   if (given.length === 0) throw invalidMember('recipient_emails', 'is required');
   const addresses = given.map((text, index) =>
     parseSuppressedAddress(text, `recipient_emails[${index}]`),
   );
-  for (const address of new Set(addresses)) await suppressAddress(request, address, 'unsubscribe');
+  for (const address of new Set(addresses)) await suppressed.add(address, 'unsubscribe');
   return ok({ recipient_emails: addresses }, 201);
 }
-
-const smallBodyBytes = 4 * 1_024;
-
-const cancelMembers = new MemberTable({
-  batch_id: 'text',
-  status:
-    'text: is `cancel`, which can’t be undone; `pause` is refused, because Signalpost pauses no batches',
-});
-
-const calls: readonly DropInCall[] = [
-  on(
-    'POST /v3/mail/send messages:send: send emails, now or later, from their content or a template; or check them (sandbox)',
-    sendMail,
-    { ...withAttachments, members: mailSendMembers, names: mailNames(0) },
-  ),
-  on(
-    'POST /v3/mail/batch messages:send: make a batch ID',
-    async ({ admission }) => ok({ batch_id: `${admission.account.id}-${randomUUID()}` }, 201),
-    // The SDK sends no body, other clients send `{}`.
-    { bodyBytes: smallBodyBytes },
-  ),
-  on(
-    'POST /v3/user/scheduled_sends queue:control: cancel the scheduled emails of a batch',
-    cancelBatch,
-    { bodyBytes: smallBodyBytes, members: { '': cancelMembers } },
-  ),
-  ...suppressionCalls,
-];
 
 /** SendGrid's API (https://www.twilio.com/docs/sendgrid/api-reference), as version 8 of its SDK calls it. */
 export const sendgrid = defineDropIn({
   name: 'sendgrid',
-  title: 'SendGrid',
   // SendGrid's keys begin with `SG.`, which some programs check.
   keyOf: ({ authorization = '' }) => /^bearer +(?:SG\.)?(\S+) *$/i.exec(authorization)?.[1],
-  calls,
+  calls: {
+    'POST /v3/mail/send messages:send: send emails, now or later, from their content or a template; or check them (sandbox)':
+      { answer: sendMail, ...withAttachments, members: mailSendMembers, names: mailNames(0) },
+    'POST /v3/mail/batch messages:send: make a batch ID': {
+      answer: async ({ accountId }) => ok({ batch_id: `${accountId}-${randomUUID()}` }, 201),
+      ...smallBody,
+    },
+    'POST /v3/user/scheduled_sends queue:control: cancel the scheduled emails of a batch': {
+      answer: cancelBatch,
+      ...smallBody,
+      members: { '': cancelTable },
+    },
+    ...Object.assign({}, ...lists.map(callsOf)),
+    [`POST ${globalPath} suppressions:write: unsubscribe up to ${maxAdded} addresses`]: {
+      answer: addGlobal,
+      bodyBytes: 64 * kibibyte,
+      members: { '': addedTable },
+    },
+  },
   describeError: describeSendGridError,
   environment: (url, key) => ({ SENDGRID_API_KEY: `SG.${key}`, SENDGRID_BASE_URL: url }),
 });
 
 /** Statuses as SendGrid documents them; those of the send operation otherwise. */
-const statuses: Partial<Readonly<Record<DropInError['kind'], number>>> = {
+const errorStatuses: ErrorTable<number> = {
   MISSING_PERMISSION: 403,
   ACCOUNT_SUSPENDED: 403,
   SENDER_NOT_ALLOWED: 403,
@@ -205,116 +149,74 @@ const statuses: Partial<Readonly<Record<DropInError['kind'], number>>> = {
   RECIPIENT_SUPPRESSED: 400,
 };
 
-function describeSendGridError({ kind, status, message, details }: DropInError): DropInAnswer {
-  return ok({ errors: toErrors(message, details) }, statuses[kind] ?? status);
+function describeSendGridError(error: DropInError) {
+  return ok({ errors: toErrors(error) }, errorStatuses[error.kind] ?? error.status);
 }
 
 /** One error for each detail, as SendGrid answers. */
-function toErrors(message: string, details: DropInError['details']) {
+function toErrors({ message, details }: DropInError) {
   if (details.length === 0) return [{ message, field: null, help: null }];
-  return details.map(({ field, reason }) => ({
-    message: `${field === '' ? reason : `${field} ${reason}`}.`.replace(/^./u, (first) =>
-      first.toUpperCase(),
-    ),
-    field: field === '' ? null : field,
+  return details.map((detail) => ({
+    message: toSentence(detail),
+    field: detail.field || null,
     help: null,
   }));
 }
 
-async function sendMail(request: DropInRequest): Promise<DropInAnswer> {
-  const { services, admission, headers, body, span } = request;
-  const json = readJson(request, attachmentsIn('attachments', 'content'));
-  const mail = readMailSend(json, (id) => isBatchOf(request, id));
-  const { isSandboxed, messages } = mail;
-  const [first] = messages;
-  // A request with several emails takes the slot of a batch, which has them elsewhere.
-  if (messages.length > 1)
-    return services.submission.useItems(admission.account.id, Buffer.from('{"messages":[]}'), () =>
-      sendAll(request, mail),
+async function sendMail(request: DropInRequest) {
+  const { sending, headers, body } = request;
+  const json = sending.readJson(attachmentsIn('attachments', 'content'));
+  const { isSandboxed, messages } = readMailSend(json, (id) => isBatchOf(request, id));
+  const isShared = messages.length > 1;
+  const send = async () => {
+    const wrong = isShared || isSandboxed ? await sending.checkEach(messages) : undefined;
+    if (wrong !== undefined) throw nameFault(wrong);
+    if (isSandboxed) return { status: 200, body: undefined };
+    // A repetition is found by the bytes, which decoding its attachments overwrites.
+    const hasKey = headers['idempotency-key'] !== undefined;
+    const digest = isShared && hasKey ? Buffer.from(hash('sha256', body)) : body;
+    const { sent, failed } = await sending.sendEach(messages, () => digest);
+    const [first] = sent;
+    if (first === undefined && failed[0] !== undefined) throw nameFault(failed[0]);
+    const serious = failed.find(({ fault }) => fault.code !== 'RECIPIENT_SUPPRESSED');
+    if (serious !== undefined) {
+      const { fault, index } = serious;
+      const reason = `wasn’t sent, but ${sent.length} of ${messages.length} were: ${describeError(nameFault(serious)).message}`;
+      const details = [{ field: `personalizations[${index}]`, reason: reason.replace(/\.$/, '') }];
+      throw new Fault(fault.code, { details, cause: fault });
+    }
+    // SendGrid drops suppressed recipients too; here the answer names them.
+    const errors = failed.flatMap(({ fault, index }) =>
+      toErrors(describeError(fault, mailNames(index))),
     );
-  if (first === undefined) throw new Error('a mail without personalizations was read');
-  if (isSandboxed) {
-    await checkUnsent(request, first());
-    return sandboxed;
-  }
-  // A repetition is found by its bytes, which decoding its attachments overwrites.
-  const idempotencyKey = headers['idempotency-key'];
-  return accepted(await sendMessage(request, first(), { idempotencyKey, body, span }));
+    const answer = errors.length === 0 ? undefined : { errors };
+    return { status: 202, body: answer, headers: ['x-message-id', first?.messageId ?? ''] };
+  };
+  return isShared ? sending.useSlot(send) : send();
 }
 
-const sandboxed: DropInAnswer = { status: 200, body: undefined };
-
-function accepted({ messageId }: Receipt, body?: unknown): DropInAnswer {
-  return { status: 202, body, headers: ['x-message-id', messageId] };
-}
-
-/** Checks all emails before it sends one. */
-async function sendAll(
-  request: DropInRequest,
-  { isSandboxed, messages }: SendGridMail,
-): Promise<DropInAnswer> {
-  const { headers, body, span } = request;
-  const key = headers['idempotency-key'];
-  const digest = key === undefined ? undefined : Buffer.from(hash('sha256', body));
-  const checked = await forEach(messages, (message, index) =>
-    withNames(index, () => checkUnsent(request, message())),
-  );
-  const invalid = checked.find((result) => result instanceof Fault);
-  if (invalid !== undefined) throw invalid;
-  if (isSandboxed) return sandboxed;
-  const results = await forEach(messages, (message, index) => {
-    const idempotencyKey = key === undefined ? undefined : `${key}/${index}`;
-    return withNames(index, () =>
-      sendMessage(request, message(), { idempotencyKey, body: digest, span }),
-    );
-  });
-  const sent = results.flatMap((result) => (result instanceof Fault ? [] : [result]));
-  const failed = results.flatMap((fault, index) =>
-    fault instanceof Fault ? [{ fault, index }] : [],
-  );
-  const [first] = sent;
-  if (first === undefined) throw failed[0]?.fault;
-  const serious = failed.find(({ fault }) => fault.code !== 'RECIPIENT_SUPPRESSED');
-  if (serious !== undefined) {
-    const { fault, index } = serious;
-    const reason = `wasn’t sent, but ${sent.length} of ${results.length} were: ${describeError(fault, {}).message}`;
-    const details = [{ field: `personalizations[${index}]`, reason: reason.replace(/\.$/, '') }];
-    throw new Fault(fault.code, { details, cause: fault });
-  }
-  // SendGrid drops suppressed recipients too; here the answer names them.
-  const errors = failed.flatMap(({ fault }) => {
-    const { message, details } = describeError(fault, {});
-    return toErrors(message, details);
-  });
-  return accepted(first, errors.length === 0 ? undefined : { errors });
-}
-
-/** Names the members of this personalization in errors. */
-async function withNames<Result>(index: number, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Fault) || error.details.length === 0) throw error;
-    const { code, retryAfter, challenge } = error;
-    const { details } = describeError(error, mailNames(index));
-    throw new Fault(code, { details, retryAfter, challenge, cause: error });
-  }
+/** Names the members of its personalization in errors. */
+function nameFault({ fault, index }: FailedMessage): Fault {
+  if (fault.details.length === 0) return fault;
+  const { code, retryAfter, challenge } = fault;
+  const { details } = describeError(fault, mailNames(index));
+  return new Fault(code, { details, retryAfter, challenge, cause: fault });
 }
 
 const batchPattern = /^(\d+)-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Batch IDs have the account's, so none is stored. */
-function isBatchOf({ admission }: DropInRequest, id: string): boolean {
-  return batchPattern.exec(id)?.[1] === admission.account.id;
+function isBatchOf({ accountId }: DropInRequest, id: string): boolean {
+  return batchPattern.exec(id)?.[1] === accountId;
 }
 
-async function cancelBatch(request: DropInRequest): Promise<DropInAnswer> {
-  const { batch_id: batchId = '', status } = cancelMembers.read(readJson(request).value);
+async function cancelBatch(request: DropInRequest) {
+  const { batchId = '', status } = cancelTable.read(request.sending.readJson().value);
   if (!isBatchOf(request, batchId))
     throw invalidMember('batch_id', 'isn’t one from POST /v3/mail/batch');
   if (status !== 'cancel')
     throw invalidMember('status', 'must be cancel; Signalpost pauses no batches');
-  if ((await changeSchedule(request, { externalId: batchId })) === 0)
+  if ((await request.sent.changeSchedule({ externalId: batchId })) === 0)
     throw new DropInRefusal('CONFLICT', 'No email with this batch_id waits for its send_at.');
   return ok({ batch_id: batchId, status: 'cancel' }, 201);
 }

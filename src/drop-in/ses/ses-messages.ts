@@ -1,257 +1,288 @@
 import { Type } from 'typebox';
 import type { FaultDetail } from '../../base/values/errors.ts';
-import type { BodyJson } from '../../sending/submission/read-body-json.ts';
-import {
-  attributesNote,
-  headersNote,
-  invalidMember,
-  invalidMembers,
-  MemberTable,
-  mapped,
-  namesOf,
-  pascal,
-  supported,
-  toPairs,
-} from '../provider/members.ts';
-import { readMailbox, readMailboxes } from '../provider/read-mailboxes.ts';
-import {
-  type Mail,
-  type ProviderMessage,
-  readObject,
-  toFile,
-  toMessage,
-} from '../provider/send-messages.ts';
+import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
+import { DropInRefusal } from '../provider/drop-in-errors.ts';
+import { namesOf, type ProviderMessage, pascal, readObject, toMessage } from '../provider/mail.ts';
+import { mapValues, notes, schemas, shape, type Texts, tablesWith } from '../provider/members.ts';
+import { invalidMember, Place } from '../provider/place.ts';
+import { readMailboxes } from '../provider/read-mailboxes.ts';
+import type { ProviderJson } from '../provider/sending.ts';
+import { readQueryForm } from './query-form.ts';
 
-const Addresses = Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 50 });
-const Pairs = Type.Array(Type.Unsafe<object>({ type: 'object' }), { maxItems: 50 });
 const Charset = Type.String({ pattern: '^([Uu][Tt][Ff]-?8|[Uu][Ss]-[Aa][Ss][Cc][Ii][Ii])$' });
-const noIdentities = 'isn’t supported, because a key sends only for its own account';
-const noReturnPath =
-  'isn’t supported, because bounces come back to Signalpost; read them in webhooks';
 
-const textTable = new MemberTable({
-  Data: 'text',
-  Charset: mapped(Charset, 'can be UTF-8 or US-ASCII; mail is sent as UTF-8'),
+const table = tablesWith({
+  charset: shape(Charset),
+  disposition: shape(Type.Enum(['ATTACHMENT', 'INLINE'])),
+  encoding: shape(Type.Enum(['BASE64'])),
 });
-const pairTable = new MemberTable({ Name: 'text', Value: 'text' });
-const addresses = supported(Addresses);
+const pairTable = table({ Name: 'text', Value: 'text' });
+const textTable = table({
+  Data: 'text',
+  Charset: 'charset: can be UTF-8 or US-ASCII; mail is sent as UTF-8',
+});
+const fileTable = table({
+  FileName: 'text as filename',
+  RawContent: 'text as content',
+  ContentType: 'text: is derived from the extension of `FileName` if it is absent',
+  ContentId: 'text',
+  ContentDisposition:
+    'disposition as disposition: is `INLINE` with `ContentId` and `ATTACHMENT` without',
+  ContentTransferEncoding: 'encoding: can be `BASE64`',
+  ContentDescription: 'refused: isn’t supported; remove it',
+});
+
+const shapes = {
+  people: shape(Type.Array(schemas.address, { maxItems: 50 }), readMailboxes),
+  pairs: pairTable.asPairs(50),
+  part: shape(
+    schemas.object,
+    (part, { field, details }) => textTable.read(part, `${field}.`, details).data,
+  ),
+  files: fileTable.asList({ required: ['filename', 'content'] }, (list, place) => {
+    const reason = 'is INLINE with ContentId, ATTACHMENT without';
+    for (const [index, { disposition, contentId }] of list.entries()) {
+      const isWrong = disposition && (disposition === 'INLINE') !== (contentId !== undefined);
+      place.refuseIf(isWrong, reason, `[${index}].ContentDisposition`);
+    }
+    return list;
+  }),
+  values: shape(schemas.text, (json, place) =>
+    mapValues(readObject(json, place), (one) => (typeof one === 'object' ? one : String(one))),
+  ),
+};
+const parts = tablesWith(shapes);
+
+const sesNotes = {
+  raw: 'is sent as it is, without its `Bcc`; its `From` is the sender; `X-SES-CONFIGURATION-SET` and `X-SES-MESSAGE-TAGS` count as their members, other `X-SES-…` fields are refused',
+  template: 'is the ID of a published template of the account',
+  values: 'becomes values of its fields, numbers and booleans as text',
+  tag: 'becomes the tag that groups messages in reports, up to 48 characters',
+} as const;
+const noIdentities = 'refused: isn’t supported, because a key sends only for its own account';
+const noReturnPath =
+  'refused: isn’t supported, because bounces come back to Signalpost; read them in webhooks';
+
+const destinationTable = parts({
+  ToAddresses: 'people as to',
+  CcAddresses: 'people as cc',
+  BccAddresses: 'people as bcc',
+});
+const bodyTable = parts({ Text: 'part', Html: 'part' });
+const simpleTable = tablesWith({ ...shapes, body: bodyTable.asObject() })({
+  Subject: 'part',
+  Body: 'body',
+  Headers: `pairs: ${notes.headers}`,
+  Attachments: 'files',
+});
+const rawTable = table({ Data: `text: ${sesNotes.raw}` });
+const ownTable = table({ Subject: 'text', Html: 'text', Text: 'text' });
+const templateTable = tablesWith({ ...shapes, own: ownTable.asObject('subject') })({
+  TemplateName: `short as templateId: ${sesNotes.template}`,
+  TemplateContent: 'own as own: is filled as Signalpost’s templates are',
+  TemplateData: `values as values: ${sesNotes.values}`,
+  Headers: `pairs: ${notes.headers}`,
+  Attachments: 'files',
+  TemplateArn: noIdentities,
+});
+const contents = {
+  ...shapes,
+  simple: simpleTable.asObject('subject'),
+  raw: rawTable.asObject('data'),
+  template: templateTable.asObject(),
+  destination: destinationTable.asObject(),
+};
+const forms = tablesWith(contents);
+const contentTable = forms({ Simple: 'simple', Raw: 'raw', Template: 'template' });
+const emailTable = tablesWith({ ...contents, content: contentTable.asObject() })({
+  FromEmailAddress: 'mailbox as from',
+  Destination: 'destination',
+  ReplyToAddresses: 'people as replyTo: needs verified senders; not with `Raw`',
+  Content: 'content',
+  EmailTags: `pairs as attributes: ${notes.attributes}`,
+  ConfigurationSetName: `short as tag: ${sesNotes.tag}`,
+  FromEmailAddressIdentityArn: noIdentities,
+  FeedbackForwardingEmailAddress: noReturnPath,
+  FeedbackForwardingEmailAddressIdentityArn: noReturnPath,
+  ListManagementOptions:
+    'refused: isn’t supported, because Signalpost has no contact lists of topics; it writes unsubscribe links itself',
+  EndpointId: 'refused: isn’t supported, because Signalpost has no regions',
+  TenantName: 'refused: isn’t supported; use an account for each tenant',
+});
 
 /** The objects of SendEmail in version 2. */
 export const sendMembers = {
-  '': new MemberTable({
-    FromEmailAddress: 'address',
-    Destination: 'object',
-    ReplyToAddresses: mapped(Addresses, 'needs verified senders; not with `Raw`'),
-    Content: 'object',
-    EmailTags: mapped(Pairs, attributesNote),
-    ConfigurationSetName:
-      'short: becomes the tag that groups messages in reports, up to 48 characters',
-    FromEmailAddressIdentityArn: `refused: ${noIdentities}`,
-    FeedbackForwardingEmailAddress: `refused: ${noReturnPath}`,
-    FeedbackForwardingEmailAddressIdentityArn: `refused: ${noReturnPath}`,
-    ListManagementOptions:
-      'refused: isn’t supported, because Signalpost has no contact lists of topics; it writes unsubscribe links itself',
-    EndpointId: 'refused: isn’t supported, because Signalpost has no regions',
-    TenantName: 'refused: isn’t supported; use an account for each tenant',
-  }),
-  Destination: new MemberTable({
-    ToAddresses: addresses,
-    CcAddresses: addresses,
-    BccAddresses: addresses,
-  }),
-  Content: new MemberTable({ Simple: 'object', Raw: 'object', Template: 'object' }),
-  'Content.Simple': new MemberTable({
-    Subject: 'object',
-    Body: 'object',
-    Headers: mapped(Pairs, headersNote),
-    Attachments: 'list',
-  }),
-  'Content.Simple.Body': new MemberTable({ Text: 'object', Html: 'object' }),
+  '': emailTable,
+  Destination: destinationTable,
+  Content: contentTable,
+  'Content.Simple': simpleTable,
+  'Content.Simple.Body': bodyTable,
   'Content.Simple.Subject': textTable,
   'Content.Simple.Body.Text': textTable,
   'Content.Simple.Body.Html': textTable,
-  'Content.Raw': new MemberTable({
-    Data: 'text: is sent as it is, without its `Bcc`; its `From` is the sender; `X-SES-CONFIGURATION-SET` and `X-SES-MESSAGE-TAGS` count as their members, other `X-SES-…` fields are refused',
-  }),
-  'Content.Template': new MemberTable({
-    TemplateName: 'short: is the ID of a published template of the account',
-    TemplateContent: 'object: is filled as Signalpost’s templates are',
-    TemplateData: 'text: becomes values of its fields, numbers and booleans as text',
-    Headers: mapped(Pairs, headersNote),
-    Attachments: 'list',
-    TemplateArn: `refused: ${noIdentities}`,
-  }),
-  'Content.Template.TemplateContent': new MemberTable({
-    Subject: 'text',
-    Html: 'text',
-    Text: 'text',
-  }),
+  'Content.Raw': rawTable,
+  'Content.Template': templateTable,
+  'Content.Template.TemplateContent': ownTable,
   'Headers[]': pairTable,
-  'Attachments[]': new MemberTable({
-    FileName: 'text',
-    RawContent: 'text',
-    ContentType: 'text: is derived from the extension of `FileName` if it is absent',
-    ContentId: 'text',
-    ContentDisposition: mapped(
-      Type.Enum(['ATTACHMENT', 'INLINE']),
-      'is `INLINE` with `ContentId` and `ATTACHMENT` without',
-    ),
-    ContentTransferEncoding: mapped(Type.Enum(['BASE64']), 'can be `BASE64`'),
-    ContentDescription: 'refused: isn’t supported; remove it',
-  }),
+  'Attachments[]': fileTable,
   'EmailTags[]': pairTable,
 };
 
+const destinationNames = {
+  ...mapValues(destinationTable.names, (name) => `Destination.${name}`),
+  envelope: 'Destination',
+};
+
 /** The members of SendEmail by those of the send body. */
-export const sendNames = namesOf(
-  {
-    to: 'Destination.ToAddresses',
-    cc: 'Destination.CcAddresses',
-    bcc: 'Destination.BccAddresses',
-    from: 'FromEmailAddress',
-    replyTo: 'ReplyToAddresses',
-    envelope: 'Destination',
-    values: 'Content.Template.TemplateData',
-    attributes: 'EmailTags',
-    tag: 'ConfigurationSetName',
-    templateId: 'Content.Template.TemplateName',
-  },
-  pascal,
-);
+const ownNames = {
+  ...emailTable.names,
+  ...destinationNames,
+  values: 'Content.Template.TemplateData',
+  templateId: 'Content.Template.TemplateName',
+};
+export const sendNames = namesOf(ownNames, pascal);
+
+const common = {
+  Source: 'mailbox as from',
+  Tags: `pairs as attributes: ${notes.attributes}`,
+  ConfigurationSetName: `short as tag: ${sesNotes.tag}`,
+  SourceArn: noIdentities,
+  ReturnPathArn: noIdentities,
+} as const;
+const composed = {
+  ...common,
+  Destination: 'destination',
+  ReplyToAddresses: 'people as replyTo: needs verified senders',
+  ReturnPath: noReturnPath,
+} as const;
+/** The forms of version 1 by their action. */
+export const queryTables = {
+  SendEmail: forms({ ...composed, Message: 'simple as simple' }),
+  SendRawEmail: forms({
+    ...common,
+    Destinations: 'people as to',
+    RawMessage: `raw as raw: has \`Data\`, which ${sesNotes.raw}`,
+    FromArn: noIdentities,
+  }),
+  SendTemplatedEmail: forms({
+    ...composed,
+    Template: `short as templateId: ${sesNotes.template}`,
+    TemplateData: `values as values: ${sesNotes.values}`,
+    TemplateArn: noIdentities,
+  }),
+};
+
+/** What their content is called, if it must be there. */
+const queryContents: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  SendEmail: { Message: {} },
+  SendRawEmail: { RawMessage: {} },
+};
+
+const { names } = queryTables.SendTemplatedEmail;
+
+/** The members of version 1 by those of the send body, and of version 2 where complete messages are sent. */
+export const queryNames = {
+  ...namesOf({ ...names, ...destinationNames, content: 'Message' }, pascal),
+  FromEmailAddress: 'Source',
+  'Content.Raw': 'RawMessage',
+};
 
 /** What a complete message is sent with. */
 export interface SesRaw {
   /** Base64. */
   readonly data: string | Buffer;
-  readonly from: string | undefined;
+  readonly from?: HeaderMailbox;
   /** Undefined: those of its header. */
-  readonly recipients: readonly string[] | undefined;
-  readonly attributes: Readonly<Record<string, string>> | undefined;
-  readonly tag: string | undefined;
+  readonly recipients?: readonly HeaderMailbox[];
+  readonly attributes?: Texts;
+  readonly tag?: string;
 }
+
+type Read<Table extends { read(value: unknown): unknown }> = ReturnType<Table['read']>;
+
+/** An email of either version. */
+type SesEmail = Omit<Read<typeof emailTable>, 'content'> & Read<typeof contentTable>;
 
 /**
- * Translates SendEmail.
- * @param contents of attachments and of a complete message, by their placeholders
+ * Translates SendEmail of version 2.
+ * @param json with contents of attachments and of a complete message
  * @throws Fault VALIDATION_FAILED with its members
  */
-export function readSend(
-  value: unknown,
-  contents: BodyJson['contents'],
-): ProviderMessage | { readonly raw: SesRaw } {
-  const email = sendMembers[''].read(value);
-  const content = sendMembers.Content.read(email.Content ?? {}, 'Content.');
+export function readSend({ value, contents }: ProviderJson): ProviderMessage | SesRaw {
   const details: FaultDetail[] = [];
-  const add = (field: string, reason: string): void => void details.push({ field, reason });
+  const { content = {}, ...email } = emailTable.read(value, '', details);
   if (Object.keys(content).length !== 1)
     throw invalidMember('Content', 'must have one of Simple, Raw and Template');
-  const destination = sendMembers.Destination.read(email.Destination ?? {}, 'Destination.');
-  const { ToAddresses = [], CcAddresses = [], BccAddresses = [] } = destination;
-  const { FromEmailAddress: sender, ReplyToAddresses = [], ConfigurationSetName: tag } = email;
-  const attributes = pairsOf(email.EmailTags, 'EmailTags', details);
-  if (content.Raw !== undefined) {
-    const { Data } = sendMembers['Content.Raw'].read(content.Raw, 'Content.Raw.');
-    if (Data === undefined) add('Content.Raw.Data', 'is required');
-    if (ReplyToAddresses.length > 0)
-      add('ReplyToAddresses', 'can’t be used with Raw; write a Reply-To field');
-    if (details.length > 0) throw invalidMembers(details);
-    const recipients = email.Destination && [...ToAddresses, ...CcAddresses, ...BccAddresses];
-    const data = (contents?.get(Data ?? '') ?? Data) as string | Buffer;
-    return { raw: { data, from: sender, recipients, attributes, tag } };
-  }
-  const place = content.Simple === undefined ? 'Content.Template.' : 'Content.Simple.';
-  const texts =
-    content.Simple === undefined
-      ? readTemplate(content.Template, details)
-      : readSimple(content.Simple);
-  const { Headers, Attachments, ...facts } = texts;
-  const to = readMailboxes(ToAddresses, 'Destination.ToAddresses', details);
-  if (ToAddresses.length + CcAddresses.length + BccAddresses.length === 0)
-    add('Destination', 'is required');
-  else if (facts.templateId !== undefined && to.length !== 1)
-    add('Destination.ToAddresses', 'must have one address with Template; send an email to each');
-  const mail: Mail = {
-    ...facts,
-    from: sender === undefined ? undefined : readMailbox(sender, 'FromEmailAddress', details),
-    to,
-    cc: readMailboxes(CcAddresses, 'Destination.CcAddresses', details),
-    bcc: readMailboxes(BccAddresses, 'Destination.BccAddresses', details),
-    replyTo: readMailboxes(ReplyToAddresses, 'ReplyToAddresses', details),
-    headers: pairsOf(Headers, `${place}Headers`, details),
-    attachments: readFiles(Attachments, `${place}Attachments`, contents, details),
-    attributes,
-    tag,
-  };
-  return toMessage(mail, details);
+  return toSend({ ...email, ...content }, details, contents);
 }
 
-function readSimple(value: unknown) {
-  const { Subject, Body, ...simple } = sendMembers['Content.Simple'].read(value, 'Content.Simple.');
-  const { Html, Text } = sendMembers['Content.Simple.Body'].read(
-    Body ?? {},
-    'Content.Simple.Body.',
-  );
-  const read = (part: unknown, place: string): string | undefined =>
-    part === undefined ? undefined : textTable.read(part, `Content.Simple.${place}.`).Data;
-  const subject = read(Subject, 'Subject');
-  if (subject === undefined) throw invalidMember('Content.Simple.Subject', 'is required');
-  const texts = { html: read(Html, 'Body.Html'), text: read(Text, 'Body.Text') };
-  return { ...simple, ...texts, subject, templateId: undefined };
-}
-
-function readTemplate(value: unknown, details: FaultDetail[]) {
-  const place = 'Content.Template';
-  const template = sendMembers[place].read(value, `${place}.`);
-  const { TemplateName: templateId, TemplateContent, TemplateData = '{}', ...others } = template;
-  if ((templateId === undefined) === (TemplateContent === undefined))
-    throw invalidMember(place, 'must have TemplateName or TemplateContent');
-  const data = readObject(TemplateData, `${place}.TemplateData`, details) ?? {};
-  const pairs = Object.entries(data).map(([name, one]) => [
-    name,
-    typeof one === 'object' ? one : String(one),
-  ]);
-  const values: Readonly<Record<string, unknown>> = Object.fromEntries(pairs);
-  if (TemplateContent === undefined) return { ...others, templateId, values };
-  const at = `${place}.TemplateContent`;
-  const {
-    Subject: subject,
-    Html: html,
-    Text: text,
-  } = sendMembers[at].read(TemplateContent, `${at}.`);
-  if (subject === undefined) throw invalidMember(`${at}.Subject`, 'is required');
-  if (Object.values(values).some((one) => typeof one !== 'string'))
-    throw invalidMember(
-      `${place}.TemplateData`,
-      'can’t have lists and objects with TemplateContent',
-    );
-  return { ...others, templateId, values, subject, html, text };
-}
-
-/** Headers and tags. */
-function pairsOf(list: readonly unknown[] | undefined, place: string, details: FaultDetail[]) {
-  const pairs = pairTable.readEach(list, place, details);
-  return toPairs(
-    pairs?.map(({ Name, Value }) => [Name, Value] as const),
-    [place, 'Name'],
-    details,
-  );
-}
-
-function readFiles(
-  list: readonly unknown[] | undefined,
-  place: string,
-  contents: BodyJson['contents'],
+function toSend(
+  { destination, simple, raw, template, ...email }: SesEmail,
   details: FaultDetail[],
-) {
-  const table = sendMembers['Attachments[]'];
-  const files = table.readEach(list, place, details, 'FileName', 'RawContent');
-  return files?.map((file, index) => {
-    const { FileName, ContentType, RawContent, ContentId, ContentDisposition } = file;
-    if (ContentDisposition && (ContentDisposition === 'INLINE') !== (ContentId !== undefined))
-      details.push({
-        field: `${place}[${index}].ContentDisposition`,
-        reason: 'is INLINE with ContentId, ATTACHMENT without',
-      });
-    return toFile(contents, FileName, RawContent, ContentType, ContentId);
-  });
+  contents: ProviderJson['contents'],
+): ProviderMessage | SesRaw {
+  const place = new Place('', details);
+  const { to = [], cc = [], bcc = [] } = destination ?? {};
+  if (raw !== undefined) {
+    const { replyTo = [], ...facts } = email;
+    const noReply = 'can’t be used with Raw; write a Reply-To field';
+    place.refuseIf(replyTo.length > 0, noReply, 'ReplyToAddresses');
+    place.end();
+    const { data = '' } = raw;
+    const recipients = destination && [...to, ...cc, ...bcc];
+    return { ...facts, data: contents?.get(data) ?? data, recipients };
+  }
+  const { values = {}, own, ...stored } = template ?? {};
+  const isStored = stored.templateId !== undefined;
+  if (template !== undefined && isStored === (own !== undefined))
+    throw invalidMember('Content.Template', 'must have TemplateName or TemplateContent');
+  const hasLists = Object.values(values).some((one) => typeof one !== 'string');
+  const noLists = 'can’t have lists and objects with TemplateContent';
+  place.refuseIf(own && hasLists, noLists, 'Content.Template.TemplateData');
+  const oneAddress = 'must have one address with Template; send an email to each';
+  const isNobody = to.length + cc.length + bcc.length === 0;
+  place.refuseIf(isNobody, 'is required', 'Destination');
+  const isList = isStored && to.length !== 1;
+  place.refuseIf(!isNobody && isList, oneAddress, 'Destination.ToAddresses');
+  place.end();
+  const { body, ...parts } = { ...simple, ...stored };
+  const mail = { ...email, ...destination, ...parts, ...body, ...own };
+  return toMessage({ ...mail, ...(template && { values }) }, details, contents);
+}
+
+/** Where an empty text is an empty list. */
+const lists = /^(ReplyTo|To|Cc|Bcc)Addresses$|^Tags$|^Destinations$/;
+
+function withoutEmptyLists(object: unknown): Record<string, unknown> {
+  const isGiven = ([name, value]: [string, unknown]) => value !== '' || !lists.test(name);
+  return Object.fromEntries(Object.entries(Object(object)).filter(isGiven));
+}
+
+type QueryEmail = SesEmail & Read<typeof templateTable> & Read<typeof destinationTable>;
+
+/**
+ * Translates a form of version 1.
+ * @throws DropInRefusal UNSUPPORTED_CALL or Fault VALIDATION_FAILED
+ */
+export async function readQuerySend(body: Buffer) {
+  const { Action: action = '', Version: _, ...form } = await readQueryForm(body);
+  const name = typeof action === 'string' ? action.slice(0, 100) : '';
+  if (!Object.hasOwn(queryTables, name)) {
+    const reason =
+      name === '' ? 'The form has no Action.' : `${name} isn’t supported by Signalpost.`;
+    throw new DropInRefusal('UNSUPPORTED_CALL', reason);
+  }
+  const given = { ...queryContents[name], ...withoutEmptyLists(form) };
+  if (given.Destination !== undefined) given.Destination = withoutEmptyLists(given.Destination);
+  const message = Object(given.RawMessage);
+  // A text that is longer than a send body.
+  const isLong = message.Data instanceof Buffer;
+  if (isLong) given.RawMessage = { ...message, Data: name };
+  const table = queryTables[name as keyof typeof queryTables];
+  const read: QueryEmail = table.read(given, '', undefined, 'templateId');
+  const { to, templateId, values, ...email } = read;
+  const destination = to === undefined ? email.destination : { to };
+  const template = templateId === undefined ? undefined : { templateId, values };
+  const contents = isLong ? new Map([[name, message.Data as Buffer]]) : undefined;
+  return { action: name, message: toSend({ ...email, destination, template }, [], contents) };
 }

@@ -1,11 +1,6 @@
 import type { HeaderField } from '../../base/mime/header-fields.ts';
 import { parseMailboxes } from '../../base/mime/parse-mailboxes.ts';
-import {
-  type EmailAddress,
-  normalizeAddress,
-  parseEmailAddress,
-} from '../../base/values/email-address.ts';
-import type { FaultDetail } from '../../base/values/errors.ts';
+import { type EmailAddress, normalizeAddress } from '../../base/values/email-address.ts';
 import { toRawMessage } from '../../sending/smtp-submission/raw-submission.ts';
 import { readControlFields } from '../../sending/smtp-submission/read-control-fields.ts';
 import { readMessageHead, textOfField } from '../../sending/smtp-submission/read-message-head.ts';
@@ -15,9 +10,8 @@ import type { Receipt } from '../../sending/submission/commit-message.ts';
 import { decodeBase64 } from '../../sending/submission/decode-base64.ts';
 import { maxContentRecipients, withMemory } from '../../sending/submission/send-content.ts';
 import type { DropInRequest } from '../provider/drop-in.ts';
-import { invalidMember, invalidMembers } from '../provider/members.ts';
+import { invalidMember, Place } from '../provider/place.ts';
 import { readMailbox } from '../provider/read-mailboxes.ts';
-import { rightOf } from '../provider/send-messages.ts';
 import type { SesRaw } from './ses-messages.ts';
 
 const sesPrefix = 'x-ses-';
@@ -29,99 +23,71 @@ const tagsField = 'x-ses-message-tags';
  * @throws Fault
  */
 export function sendComplete(
-  request: DropInRequest,
+  { sending, services, now, span }: DropInRequest,
   raw: SesRaw,
   idempotencyKey: string | undefined,
 ): Promise<Receipt> {
-  const right = rightOf(request);
-  return withMemory(right, raw.data.length, async () => {
+  return withMemory(sending.right, raw.data.length, async () => {
     const decoded = await decodeBase64(raw.data);
     if (decoded === undefined) throw invalidMember('Content.Raw.Data', 'is not base64');
     const source = await normalizeLineBreaks(decoded.content);
     if (source === undefined) throw invalidMember('Content.Raw.Data', 'has a bare CR or a NUL');
-    const { submission, headerRules, clock } = request.services;
-    const trace = { receivedAt: new Date(clock.now()) };
+    const { submission, headerRules } = services;
+    const trace = { receivedAt: new Date(now) };
     const message = toRawMessage({ ...readRaw(source, raw), idempotencyKey }, trace, headerRules);
-    return submission.sendRaw(right, { ...message, span: request.span });
+    return submission.sendRaw(sending.right, { ...message, span });
   });
 }
 
-function readRaw(source: Buffer, { from, recipients, attributes, tag }: SesRaw) {
-  const details: FaultDetail[] = [];
-  const message = readMessageHead(source);
-  const control = readControlFields(message.fields);
-  if (control.template !== undefined)
-    details.push({
-      field: 'X-Signalpost-Template',
-      reason: 'can’t be used here; use Content.Template',
-    });
-  const own = message.fields.filter(({ name }) => name.startsWith(sesPrefix));
+function readRaw(source: Buffer, { from, recipients: asked, attributes, tag }: SesRaw) {
+  const place = new Place();
+  const { fields, ...message } = readMessageHead(source);
+  const control = readControlFields(fields);
+  const noTemplate = 'can’t be used here; use Content.Template';
+  place.refuseIf(control.template !== undefined, noTemplate, 'X-Signalpost-Template');
+  const own = fields.filter(({ name }) => name.startsWith(sesPrefix));
   for (const { name } of own)
-    if (name !== setField && name !== tagsField)
-      details.push({ field: name, reason: 'isn’t supported; remove it' });
+    place.refuseIf(name !== setField && name !== tagsField, 'isn’t supported; remove it', name);
   const textOf = (wanted: string): string | undefined => {
     const field = own.find(({ name }) => name === wanted);
     return field && textOfField(field).trim();
   };
-  const given = from === undefined ? undefined : readMailbox(from, 'FromEmailAddress', details);
-  const sender = readOptionalMailbox(message, 'From');
-  if (
-    given !== undefined &&
+  const sender = readOptionalMailbox({ fields, ...message }, 'From');
+  const isOther =
+    from !== undefined &&
     sender !== undefined &&
-    normalizeAddress(given.address) !== normalizeAddress(sender.address)
-  )
-    details.push({
-      field: 'FromEmailAddress',
-      reason: 'must be the From of the message, because Signalpost writes the return path itself',
-    });
-  const [to, ...others] = readRecipients(recipients ?? recipientsOf(message.fields), details);
-  if (to === undefined)
-    details.push({ field: 'Destination', reason: 'is required, or a To field in the message' });
-  if (others.length >= maxContentRecipients)
-    details.push({
-      field: 'Destination',
-      reason: `has more than ${maxContentRecipients} recipients`,
-    });
-  if (details.length > 0 || to === undefined) throw invalidMembers(details);
+    normalizeAddress(from.address) !== normalizeAddress(sender.address);
+  const ownPath =
+    'must be the From of the message, because Signalpost writes the return path itself';
+  place.refuseIf(isOther, ownPath, 'FromEmailAddress');
+  const found = asked ?? recipientsOf(fields, place.at('Destination'));
+  const distinct = new Map(found.map(({ address }) => [normalizeAddress(address), address]));
+  const [to, ...others] = distinct.values();
+  place.refuseIf(to === undefined, 'is required, or a To field in the message', 'Destination');
+  const tooMany = `has more than ${maxContentRecipients} recipients`;
+  place.refuseIf(others.length >= maxContentRecipients, tooMany, 'Destination');
+  place.end();
   return {
-    message: {
-      ...message,
-      fields: message.fields.filter(({ name }) => !name.startsWith(sesPrefix)),
-    },
+    message: { ...message, fields: fields.filter(({ name }) => !name.startsWith(sesPrefix)) },
     control: {
       ...control,
       tag: tag ?? textOf(setField) ?? control.tag,
       attributes: attributes ?? readTags(textOf(tagsField)) ?? control.attributes,
     },
-    recipients: [to, ...others] as const,
+    recipients: [to as EmailAddress, ...others] as const,
   };
 }
 
 /** `name=value, name=value` */
 function readTags(text: string | undefined): Record<string, string> | undefined {
-  if (text === undefined) return undefined;
-  const pairs = text.split(',').map((pair) => pair.split('='));
-  return Object.fromEntries(
-    pairs.map(([name = '', ...value]) => [name.trim(), value.join('=').trim()]),
-  );
+  const pairs = text?.split(',').map((pair) => pair.split('='));
+  const tags = pairs?.map(([name = '', ...value]) => [name.trim(), value.join('=').trim()]);
+  return tags && Object.fromEntries(tags);
 }
 
-function recipientsOf(fields: readonly HeaderField[]): string[] {
-  return ['to', 'cc', 'bcc'].flatMap((wanted) =>
-    fields
-      .filter(({ name }) => name === wanted)
-      .flatMap(({ value }) => parseMailboxes(value, maxContentRecipients + 1))
-      .map(({ address }) => address),
-  );
-}
-
-/** Each address once. */
-function readRecipients(texts: readonly string[], details: FaultDetail[]): EmailAddress[] {
-  const found = new Map<string, EmailAddress>();
-  for (const text of texts) {
-    const parsed = parseEmailAddress(text);
-    const address = parsed.ok ? parsed.address : readMailbox(text, 'Destination', details).address;
-    found.set(normalizeAddress(address), address);
-  }
-  return [...found.values()];
+function recipientsOf(fields: readonly HeaderField[], place: Place) {
+  return ['to', 'cc', 'bcc']
+    .flatMap((wanted) => fields.filter(({ name }) => name === wanted))
+    .flatMap(({ value }) => parseMailboxes(value, maxContentRecipients + 1))
+    .map(({ address }) => readMailbox(address, place));
 }

@@ -16,7 +16,7 @@ import { systemClock } from '../../base/values/clock.ts';
 import { type FaultDetail, OperatorError } from '../../base/values/errors.ts';
 import { parseMessageId } from '../../base/values/ids.ts';
 import { isLonger } from '../../base/values/is-longer.ts';
-import { type DropInName, dropInNames } from '../../drop-in/provider/drop-in-names.ts';
+import { type DropInName, dropInNames } from '../../drop-in/provider/drop-in.ts';
 import { runChange } from '../change/change-resource.ts';
 import { readInteger, withInstallation } from './join-installation.ts';
 import { onAccount } from './open-running.ts';

@@ -14,7 +14,7 @@ import { type EmailAddress, parseEmailAddress } from '../../base/values/email-ad
 import { OperatorError } from '../../base/values/errors.ts';
 import { parseAccountId } from '../../base/values/ids.ts';
 import { parseMailDomain } from '../../base/values/mail-domain.ts';
-import { dropInNames } from '../../drop-in/provider/drop-in-names.ts';
+import { dropInNames } from '../../drop-in/provider/drop-in.ts';
 import { parseRecipients } from '../../host/backup/backup-encryption.ts';
 import { parseSource, type Source } from '../../sending/delivery/direct/source-pools.ts';
 import { readSmtpServers } from '../../sending/delivery/smtp-server-settings.ts';

@@ -1,35 +1,23 @@
 import type { EmailAddress } from '../../base/values/email-address.ts';
 import { Fault } from '../../base/values/errors.ts';
 import { newId } from '../../base/values/ids.ts';
+import type { MessageSender } from '../../content/message/message-content.ts';
+import type { EncodedAttachment } from '../../content/rendering/compose-attachments.ts';
 import { encodeAttachment } from '../../content/rendering/compose-attachments.ts';
-import { composeMime, type HeaderAddresses } from '../../content/rendering/compose-mime.ts';
+import { composeMime } from '../../content/rendering/compose-mime.ts';
 import { customHeaders } from '../../content/rendering/custom-header.ts';
-import {
-  type FilledContent,
-  fillContent,
-  renderTexts,
-} from '../../content/rendering/fill-content.ts';
+import type { FilledContent, FilledTexts } from '../../content/rendering/fill-content.ts';
+import { fillContent, renderTexts } from '../../content/rendering/fill-content.ts';
 import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
 import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
-import type { CheckedSender } from './check-sender.ts';
 import { limitDetails } from './describe-body-problems.ts';
-import type { ParsedContentRequest } from './send-request.ts';
+import type { ParsedContentRequest, ParsedSendRequest } from './send-request.ts';
 
-/** An address with the name that a header shows, as written by the caller. */
-export interface Mailbox {
-  readonly address: EmailAddress;
-  readonly name?: string | undefined;
-}
-
-/** Everyone who gets a message. Headers show all but Bcc. */
-export interface HeaderRecipients {
-  readonly to: readonly Mailbox[];
-  readonly cc?: readonly Mailbox[] | undefined;
-  readonly bcc?: readonly Mailbox[] | undefined;
-}
-
-type FilledTexts = Exclude<FilledContent, { readonly kind: 'invalid' }>;
+/** Everyone in a message, named as the caller wrote it. Headers show all but Bcc. */
+export type MailPeople = Readonly<
+  Record<'to' | 'cc' | 'bcc' | 'replyTo', readonly HeaderMailbox[]>
+>;
 
 /**
  * The texts of a message with its values. Those without placeholders are never compiled.
@@ -38,11 +26,10 @@ type FilledTexts = Exclude<FilledContent, { readonly kind: 'invalid' }>;
 export async function fillTexts(
   { texts, literal, request }: ParsedContentRequest,
   group: string,
-): Promise<FilledTexts> {
-  const { subject, html, text } = texts;
+): Promise<Exclude<FilledContent, { readonly kind: 'invalid' }>> {
+  const { subject, html = null, text = null } = texts;
   const isFixed = ![subject, html, text].some((part) => part?.includes('{{'));
-  if (literal || isFixed)
-    return { kind: 'filled', subject, html: html ?? null, text: text ?? null };
+  if (literal || isFixed) return { kind: 'filled', subject, html, text };
   const values = request.values as Readonly<Record<string, string>>;
   const content = { ...texts, values, locale: request.locale } as const;
   const filled = await fillContent(content, group);
@@ -51,69 +38,51 @@ export async function fillTexts(
 }
 
 /** What a message is composed from, besides its texts. */
-export interface ContentHead {
-  readonly parsed: ParsedContentRequest;
-  readonly recipients: HeaderRecipients;
+export interface ContentHead extends Pick<ParsedContentRequest, 'date'> {
+  readonly request: ParsedSendRequest;
+  readonly people: MailPeople;
   /** Undefined: not checked yet. */
-  readonly sender?: CheckedSender;
-  readonly replyTo: readonly Mailbox[];
+  readonly from?: MessageSender;
 }
 
-/** Bytes of the message without its attachments; 0 if it can't be sent anyway. */
-export function measureContentMail(filled: FilledTexts, head: ContentHead): number {
-  return filled.kind === 'filled' ? compose(filled, head).raw.length : 0;
-}
+/** Bytes of HTML and text with their values: a request has a quarter of it, and what is stored should not be many times that. */
+const maxTextBytes = mebibyte;
 
 /**
  * Composes a complete message from the content of a request, in the form that templates have.
  * @throws Fault VALIDATION_FAILED if its values make it too large
  */
 export async function composeContentMail(
-  filled: FilledTexts & { readonly kind: 'filled' },
+  filled: FilledTexts,
   head: ContentHead,
   attachments: CheckedAttachments | undefined,
 ): Promise<Buffer> {
   const { html, text } = filled;
   if (Buffer.byteLength(html ?? '') + Buffer.byteLength(text ?? '') > maxTextBytes) {
     const reason = `makes HTML and text larger than ${formatBytes(maxTextBytes)}; send shorter values`;
-    throw new Fault('VALIDATION_FAILED', {
-      details: [{ field: 'content.personalizationDataMap', reason }],
-    });
+    const details = [{ field: 'content.personalizationDataMap', reason }];
+    throw new Fault('VALIDATION_FAILED', { details });
   }
-  const encoded = [];
+  const encoded: EncodedAttachment[] = [];
   const contents = new Map(attachments?.contents.map(({ sha256, content }) => [sha256, content]));
-  for (const info of attachments?.infos ?? [])
-    encoded.push({
-      ...info,
-      encoded: await encodeAttachment(contents.get(info.sha256) ?? Buffer.alloc(0)),
-    });
-  return compose(filled, head, encoded).raw;
+  for (const info of attachments?.infos ?? []) {
+    const content = contents.get(info.sha256) ?? Buffer.alloc(0);
+    encoded.push({ ...info, encoded: await encodeAttachment(content) });
+  }
+  return composeTexts(filled, head, encoded);
 }
 
-/** Bytes of HTML and text with their values: a request has a quarter of it, and what is stored should not be many times that. */
-const maxTextBytes = mebibyte;
-
-function compose(
-  { subject, html, text }: FilledTexts & { readonly kind: 'filled' },
-  { parsed: { request, date }, recipients, sender, replyTo }: ContentHead,
-  attachments: Parameters<typeof composeMime>[3] = [],
-) {
-  const mailboxes = (list: readonly Mailbox[] = []): HeaderMailbox[] =>
-    list.map(({ address, name }) => ({ address, displayName: name }));
-  const from = sender?.from ?? {
-    address: request.from as EmailAddress,
-    name: request.fromDisplayName,
-  };
-  const addresses: HeaderAddresses = {
-    from: { address: from.address, displayName: from.name },
-    replyTo: mailboxes(replyTo),
-    to: mailboxes(recipients.to),
-    cc: mailboxes(recipients.cc),
-  };
-  return composeMime(
-    renderTexts({ subject, html: html ?? undefined, text: text ?? undefined }),
-    addresses,
-    { messageId: newId(), acceptedAt: date, headerLines: customHeaders(request.headers) },
-    attachments,
-  );
+/** The same without these checks. */
+export function composeTexts(
+  filled: FilledTexts,
+  { request, date, people, from }: ContentHead,
+  attachments: readonly EncodedAttachment[] = [],
+): Buffer {
+  const { to, cc, replyTo } = people;
+  const { address, name } = from ?? { address: request.from, name: request.fromDisplayName };
+  const sender = { address: address as EmailAddress, displayName: name };
+  const headerLines = customHeaders(request.headers);
+  const identity = { messageId: newId(), acceptedAt: date, headerLines };
+  const addresses = { from: sender, to, cc, replyTo };
+  return composeMime(renderTexts(filled), addresses, identity, attachments).raw;
 }

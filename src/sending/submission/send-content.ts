@@ -3,7 +3,7 @@ import { memoryShare } from '../../base/fairness/memory-share.ts';
 import { policies } from '../../base/fairness/policies.ts';
 import type { TraceContext } from '../../base/telemetry/trace-context.ts';
 import type { TraceSpan } from '../../base/telemetry/tracing.ts';
-import { type EmailAddress, normalizeAddress } from '../../base/values/email-address.ts';
+import { normalizeAddress } from '../../base/values/email-address.ts';
 import { Busy, Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { isLonger } from '../../base/values/is-longer.ts';
 import { rawTemplateId } from '../../content/message/raw-message.ts';
@@ -15,18 +15,12 @@ import type { OnParsed } from './check-message.ts';
 import { checkRawParts } from './check-raw-parts.ts';
 import { checkSender } from './check-sender.ts';
 import type { CheckedMessage, Receipt } from './commit-message.ts';
-import {
-  composeContentMail,
-  fillTexts,
-  type HeaderRecipients,
-  type Mailbox,
-  measureContentMail,
-} from './compose-content-mail.ts';
+import type { MailPeople } from './compose-content-mail.ts';
+import { composeContentMail, composeTexts, fillTexts } from './compose-content-mail.ts';
 import type { OtherRecipient } from './compose-row.ts';
 import { limitDetails } from './describe-body-problems.ts';
-import { findInvalidText } from './find-invalid-text.ts';
 import { type IdempotencyKey, readIdempotencyKey } from './idempotency.ts';
-import { type BodyJson, type DecodedBytes, readBodyJson, unusableBody } from './read-body-json.ts';
+import { type BodyJson, readBodyJson, unusableBody } from './read-body-json.ts';
 import { parseLargeBody } from './read-large-json.ts';
 import { prepareReplies } from './receive-replies.ts';
 import { maxRecipientName } from './send-body-schema.ts';
@@ -36,61 +30,25 @@ import { checkMoreSenders, storeRaw, trackingOf } from './send-raw.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 import { withTimeout } from './with-timeout.ts';
 
-export type { Mailbox } from './compose-content-mail.ts';
-
-/** A file of a message. */
-interface ContentFile {
-  readonly filename: string;
-  /** Media type, such as `application/pdf`. */
-  readonly contentType: string;
-  /** Set: an inline part that the HTML shows as `cid:…`. */
-  readonly contentId?: string | undefined;
-  /** Base64 (RFC 4648 with padding), as characters or as their bytes, which are overwritten; or the file itself. */
-  readonly content: string | Buffer | DecodedBytes;
-}
-
-/**
- * A message that isn't made from a stored template, whichever API it came by. What the send body limits is limited here too, and
- * errors name its members: `envelope.fromAddress`, `content.attachments[0].filename`.
- */
+/** A message that isn't made from a stored template, whichever API it came by. */
 export interface ContentMessage {
-  readonly from: Mailbox;
-  /** Each a verified sender. Default: the From address. */
-  readonly replyTo?: readonly Mailbox[] | undefined;
-  /** Headers show To and Cc as given. Each distinct address gets a message of its own; at least one is needed. */
-  readonly to: readonly Mailbox[];
-  readonly cc?: readonly Mailbox[] | undefined;
-  readonly bcc?: readonly Mailbox[] | undefined;
-  readonly subject: string;
-  readonly html?: string | undefined;
-  readonly text?: string | undefined;
-  /** Values of placeholders in subject, HTML and text. Undefined: these are literal. */
-  readonly values?: Readonly<Record<string, string>> | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly attachments?: readonly ContentFile[] | undefined;
-  /** Groups its reports. */
-  readonly tag?: string | undefined;
-  readonly externalId?: string | undefined;
-  /** Returned with the message, in search and in webhooks. */
-  readonly attributes?: Readonly<Record<string, string>> | undefined;
-  /** RFC 3339, up to 365 days ahead. */
-  readonly sendAt?: string | undefined;
-  /** RFC 3339. */
-  readonly deliverBefore?: string | undefined;
-  readonly trackOpens?: boolean | undefined;
-  readonly trackClicks?: boolean | undefined;
-  readonly transactional?: boolean | undefined;
-  readonly receiveReplies?: boolean | undefined;
+  /** The body of a request for it (`contentBodySchema`). Contents that are bytes in base64 are decoded in their place. */
+  readonly json: BodyJson;
+  /**
+   * Everyone, if that is more than the body can say. Headers show To and Cc as given; each distinct address gets a message of its
+   * own; each Reply-To must be a verified sender.
+   */
+  readonly people?: MailPeople;
 }
 
-/** How a message of a program is sent. */
+/** The request of such a message, whose caller passed checks 1 to 3. */
 export interface ContentSending {
   /** Unchecked. Undefined: it has none. */
-  readonly idempotencyKey?: unknown;
+  readonly idempotencyKey: unknown;
   /** What a repetition with the key must equal: the bytes of the request. */
-  readonly body?: Buffer | undefined;
-  /** Of its request, if that is traced. */
-  readonly span?: TraceSpan | undefined;
+  readonly body: Buffer | undefined;
+  /** If it is traced. */
+  readonly span: TraceSpan | undefined;
 }
 
 /** Max recipients of one message: To, Cc and Bcc. */
@@ -105,34 +63,27 @@ export function sendContent(
   dependencies: SendDependencies,
   right: RawRight,
   message: ContentMessage,
-  sending: ContentSending = {},
+  sending: ContentSending,
 ): Promise<Receipt> {
-  return withMemory(right, bytesOf(message), () =>
-    acceptContent(dependencies, right, sending, () => ({ json: toSendBody(message), message })),
-  );
+  return acceptContent(dependencies, right, bytesOf(message), sending, () => message);
 }
 
 /**
  * Checks such a message without sending it.
  * @throws Fault as `sendContent` does for checks 6 to 8
  */
-export function checkContentMessage(
+export async function checkContentMessage(
   dependencies: SendDependencies,
   right: RawRight,
   message: ContentMessage,
 ): Promise<void> {
-  return withMemory(right, bytesOf(message), async () => {
-    const read = (): ReadContent => ({ json: toSendBody(message), message });
-    await checkContent(dependencies, right, read, undefined, undefined);
-  });
+  await withMemory(right, bytesOf(message), () => checkContent(dependencies, right, () => message));
 }
 
-/** A request whose caller passed checks 1 to 3. */
-export interface ContentRequest {
+/** A request for such a message. */
+export interface ContentRequest extends Omit<ContentSending, 'body'> {
   readonly contentType: string | undefined;
-  readonly idempotencyKey: unknown;
   readonly body: RawBody;
-  readonly span: TraceSpan | undefined;
 }
 
 /**
@@ -143,22 +94,17 @@ export interface ContentRequest {
 export function sendContentBody(
   dependencies: SendDependencies,
   right: RawRight,
-  { body, contentType, idempotencyKey, span }: ContentRequest,
+  { body: given, contentType, ...request }: ContentRequest,
 ): Promise<Receipt> {
-  const bytes = body instanceof Buffer ? body : undefined;
-  return withMemory(right, bytes?.length ?? 0, () =>
-    acceptContent(
-      dependencies,
-      right,
-      { idempotencyKey, body: bytes, span },
-      () => {
-        if ('unusable' in body) throw unusableBody(body.unusable);
-        const parse = body.length > sendBodyBytes ? parseLargeBody : undefined;
-        return { json: readBodyJson(body, contentType, parse) };
-      },
-      () => bytes && parseLargeBody(bytes).value,
-    ),
-  );
+  const body = given instanceof Buffer ? given : undefined;
+  const read = (): ContentMessage => {
+    if ('unusable' in given) throw unusableBody(given.unusable);
+    const parse = given.length > sendBodyBytes ? parseLargeBody : undefined;
+    return { json: readBodyJson(given, contentType, parse) };
+  };
+  const readBody = () => body && parseLargeBody(body).value;
+  const sending = { ...request, body };
+  return acceptContent(dependencies, right, body?.length ?? 0, sending, read, readBody);
 }
 
 /** Messages that are composed with their attachments. */
@@ -186,113 +132,97 @@ export async function withMemory<Result>(
   }
 }
 
-function bytesOf({ attachments = [] }: ContentMessage): number {
-  return attachments.reduce((sum, { content }) => sum + lengthOf(content), 0);
-}
-
-function lengthOf(content: ContentFile['content']): number {
-  return 'decoded' in Object(content)
-    ? (content as DecodedBytes).decoded.length
-    : (content as string | Buffer).length;
-}
-
-/** The body, and the mailboxes of a message that came otherwise. */
-interface ReadContent {
-  readonly json: BodyJson;
-  readonly message?: ContentMessage;
+/** Of its attachments. */
+function bytesOf({ json: { contents } }: ContentMessage): number {
+  return [...(contents?.values() ?? [])]
+    .map((content) =>
+      typeof content === 'object' && 'decoded' in content ? content.decoded : content,
+    )
+    .reduce((sum, { length }) => sum + length, 0);
 }
 
 function acceptContent(
   dependencies: SendDependencies,
   right: RawRight,
+  bytes: number,
   { idempotencyKey, body, span }: ContentSending,
-  read: () => ReadContent,
+  read: () => ContentMessage,
   readBody?: () => unknown,
 ): Promise<Receipt> {
-  return acceptMessage(dependencies, {
+  const readKey = () => readIdempotencyKey(idempotencyKey, rawTemplateId, body);
+  const acceptance = {
     accountId: right.account.id,
     isTest: right.isTest,
     templateId: rawTemplateId,
     span,
-    readKey:
-      idempotencyKey === undefined
-        ? undefined
-        : () => readIdempotencyKey(idempotencyKey, rawTemplateId, body),
-    check: (key, trace, onParsed) => checkContent(dependencies, right, read, key, trace, onParsed),
+    readKey: idempotencyKey === undefined ? undefined : readKey,
+    check: (key?: IdempotencyKey, trace?: TraceContext, onParsed?: OnParsed) =>
+      checkContent(dependencies, right, read, key, trace, onParsed),
     ...(readBody && { readBody }),
-  });
+  };
+  return withMemory(right, bytes, () => acceptMessage(dependencies, acceptance));
 }
 
 /** Checks 6 to 8; there is no template. */
 async function checkContent(
   dependencies: SendDependencies,
   right: RawRight,
-  read: () => ReadContent,
-  key: IdempotencyKey | undefined,
-  trace: TraceContext | undefined,
+  read: () => ContentMessage,
+  key?: IdempotencyKey,
+  trace?: TraceContext,
   onParsed?: OnParsed,
 ): Promise<CheckedMessage> {
   const { account } = right;
   const { parser, senders, attachmentSettings } = dependencies;
 
   // 6 body, add-on included
-  const { json, message } = read();
+  const { json, people: given } = read();
   const parsed = parser.parseContent(json, account.addOns.has('transactional'));
   onParsed?.(parsed.request.status);
-  const recipients = message ?? recipientsOf(parsed.request);
-  const { first, others } = distinctRecipients(recipients);
-  const request = {
-    ...parsed.request,
-    to: first.address,
-    toDisplayName: first.name,
-    cc: [],
-    bcc: [],
-  };
+  const people = given ?? peopleOf(parsed.request);
+  const [first, ...otherRecipients] = distinctRecipients(people);
+  const { to, toDisplayName } = first;
+  const request = { ...parsed.request, to, toDisplayName, cc: [], bcc: [] };
   const { rules } = attachmentSettings;
   const limit = attachmentLimitOf(account, attachmentSettings);
   const filled = await fillTexts(parsed, account.id);
-  const replyTo =
-    message?.replyTo ?? (request.replyTo === undefined ? [] : [{ address: request.replyTo }]);
-  const head = { parsed: { ...parsed, request }, recipients, replyTo };
+  const head = { request, date: parsed.date, people };
   const attachments =
     request.attachments.length === 0
       ? undefined
       : await checkAttachments(request.attachments, limit, rules, () =>
-          measureContentMail(filled, head),
+          // It can't be sent anyway if it isn't filled.
+          filled.kind === 'filled' ? composeTexts(filled, head).length : 0,
         );
 
   // 7 sender
   const sender = await withTimeout(checkSender(senders, right, request));
-  const moreReplyTo = replyTo.slice(1).map(({ address }) => address);
+  const { from } = sender;
+  const moreReplyTo = people.replyTo.slice(1).map(({ address }) => address);
   await checkMoreSenders(senders, right, moreReplyTo);
-  const replyAddress = await prepareReplies(dependencies, account.id, request, sender.from.address);
+  const replyAddress = await prepareReplies(dependencies, account.id, request, from.address);
 
   // 8 personalization
   if (filled.kind === 'incomplete') {
-    const reason = 'has no value';
-    const details = filled.missing.map((field) => ({ field, reason }));
+    const details = filled.missing.map((field) => ({ field, reason: 'has no value' }));
     throw new Fault('PERSONALIZATION_FAILURE', { details: limitDetails(details) });
   }
-  if (filled.kind === 'unusable') throw invalidContent(filled.problems);
-  const source = await composeContentMail(filled, { ...head, sender }, attachments);
+  if (filled.kind === 'unusable') throw invalidContent(...filled.problems);
+  const source = await composeContentMail(filled, { ...head, from }, attachments);
   const tracking = trackingOf(request);
   if (tracking.length > 0) await checkRawParts({ source, rules, tracking }, { group: account.id });
   const { subject } = filled;
   const status = dependencies.statusLinks.for(account.id, request.status);
-  return storeRaw(
-    right,
-    { source, subject, request, sender, replyAddress, status, otherRecipients: others },
-    key,
-    trace,
-  );
+  const checked = { source, subject, request, sender, replyAddress, status, otherRecipients };
+  return storeRaw(right, checked, key, trace);
 }
 
-function recipientsOf({ to, toDisplayName, cc, bcc }: ParsedSendRequest): HeaderRecipients {
-  const mailbox = (address: EmailAddress): Mailbox => ({ address });
+function peopleOf({ to, toDisplayName, cc, bcc, replyTo }: ParsedSendRequest): MailPeople {
   return {
-    to: [{ address: to, name: toDisplayName }],
-    cc: cc.map(mailbox),
-    bcc: bcc.map(mailbox),
+    to: [{ address: to, displayName: toDisplayName }],
+    cc: cc.map((address) => ({ address })),
+    bcc: bcc.map((address) => ({ address })),
+    replyTo: replyTo === undefined ? [] : [{ address: replyTo }],
   };
 }
 
@@ -300,99 +230,26 @@ function recipientsOf({ to, toDisplayName, cc, bcc }: ParsedSendRequest): Header
  * Who gets a message: each address once, as what it is first.
  * @throws Fault VALIDATION_FAILED if there is none, there are too many, or a name is too long
  */
-function distinctRecipients({ to, cc = [], bcc = [] }: HeaderRecipients): {
-  readonly first: Mailbox;
-  readonly others: readonly OtherRecipient[];
-} {
-  if (to.length + cc.length + bcc.length > maxContentRecipients)
-    throw invalidContent([
-      {
-        field: 'envelope',
-        reason: `has more than ${maxContentRecipients} recipients; send several messages`,
-      },
-    ]);
-  const found = new Map<string, Mailbox & { readonly optional: boolean }>();
-  for (const { list, optional } of [
-    { list: to, optional: false },
-    { list: [...cc, ...bcc], optional: true },
-  ])
-    for (const { address, name } of list) {
-      if (name !== undefined && isLonger(name, maxRecipientName))
-        throw invalidContent([
-          { field: address, reason: `has a name longer than ${maxRecipientName} characters` },
-        ]);
-      const normalized = normalizeAddress(address);
-      if (!found.has(normalized)) found.set(normalized, { address, name, optional });
+function distinctRecipients({ to, cc, bcc }: MailPeople): [OtherRecipient, ...OtherRecipient[]] {
+  const found = new Map<string, OtherRecipient>();
+  for (const [index, { address, displayName }] of [...to, ...cc, ...bcc].entries()) {
+    if (index === maxContentRecipients) {
+      const reason = `has more than ${maxContentRecipients} recipients; send several messages`;
+      throw invalidContent({ field: 'envelope', reason });
     }
+    if (displayName !== undefined && isLonger(displayName, maxRecipientName)) {
+      const reason = `has a name longer than ${maxRecipientName} characters`;
+      throw invalidContent({ field: address, reason });
+    }
+    const recipient = { to: address, toDisplayName: displayName, optional: index >= to.length };
+    const normalized = normalizeAddress(address);
+    if (!found.has(normalized)) found.set(normalized, recipient);
+  }
   const [first, ...others] = found.values();
-  if (first === undefined)
-    throw invalidContent([{ field: 'envelope.toAddress', reason: 'is required' }]);
-  return {
-    first,
-    others: others.map(({ address, name, optional }) => ({
-      to: address,
-      toDisplayName: name,
-      optional,
-    })),
-  };
+  if (first !== undefined) return [first, ...others];
+  throw invalidContent({ field: 'envelope.toAddress', reason: 'is required' });
 }
 
-/**
- * The message as the body of a request, which has one address for To and for Reply-To.
- * @param isStored its texts are those of a stored template
- */
-export function toSendBody(message: MessageFacts, isStored = false): BodyJson {
-  const { from, replyTo: [replyTo] = [], to, cc = [], bcc = [], attachments = [] } = message;
-  const [recipient] = [...to, ...cc, ...bcc];
-  const contents = new Map(attachments.map(({ content }, index) => [`${index}`, content]));
-  const { subject, html, text, values, headers, tag, externalId, attributes } = message;
-  const { sendAt, deliverBefore, trackOpens, trackClicks, transactional, receiveReplies } = message;
-  const addresses = (list: readonly Mailbox[]) =>
-    isStored ? list.map(({ address }) => address) : undefined;
-  const value = {
-    envelope: defined({
-      toAddress: recipient?.address ?? '',
-      toDisplayName: recipient?.name,
-      ccAddressList: addresses(cc),
-      bccAddressList: addresses(bcc),
-      fromAddress: from?.address,
-      fromDisplayName: from?.name,
-      replyToAddress: replyTo?.address,
-    }),
-    content: defined({
-      subjectLine: subject,
-      html,
-      text,
-      literal: isStored ? undefined : values === undefined,
-      personalizationDataMap: values,
-      headers,
-      attachments: attachments.map(({ filename, contentType, contentId }, index) =>
-        defined({ filename, contentType, contentId, content: `${index}` }),
-      ),
-    }),
-    metadata: defined({
-      transactional,
-      externalId,
-      tagList: tag === undefined ? undefined : [tag],
-      attributes,
-    }),
-    actions: defined({ sendAt, deliverBefore, trackOpens, trackClicks, receiveReplies }),
-  };
-  return { value, problems: findInvalidText(value), contents };
-}
-
-/** A message that may be made from a stored template, which can have the sender, the subject and other values. */
-interface MessageFacts extends Omit<ContentMessage, 'from' | 'subject' | 'values'> {
-  readonly from?: Mailbox | undefined;
-  readonly subject?: string | undefined;
-  readonly values?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** The members that have a value. */
-function defined(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-}
-
-function invalidContent(details: readonly FaultDetail[]): Fault {
+function invalidContent(...details: readonly FaultDetail[]): Fault {
   return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }

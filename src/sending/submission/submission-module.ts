@@ -156,8 +156,8 @@ export function createSubmission(dependencies: SubmissionDependencies) {
      * Sends a message that isn't made from a stored template, for such a caller.
      * @throws Fault as the send operation does
      */
-    sendContent: (right: RawRight, message: ContentMessage, options?: ContentSending) =>
-      measured(() => sendContent(sending, right, message, options)),
+    sendContent: (right: RawRight, message: ContentMessage, request: ContentSending) =>
+      measured(() => sendContent(sending, right, message, request)),
     /**
      * Checks 5 to 8 of a message that isn't sent.
      * @throws Fault as `send` does

@@ -2,17 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from 'typebox';
 import { Fault, type FaultDetail } from '../../../src/base/values/errors.ts';
-import { describeError } from '../../../src/drop-in/provider/drop-in-routes.ts';
-import {
-  MemberTable,
-  mapped,
-  namesOf,
-  pascal,
-  readNumber,
-  refused,
-  supported,
-  toPairs,
-} from '../../../src/drop-in/provider/members.ts';
+import { describeError } from '../../../src/drop-in/provider/drop-in-errors.ts';
+import { namesOf, pascal } from '../../../src/drop-in/provider/mail.ts';
+import { MemberTable, readNumber, toPairs } from '../../../src/drop-in/provider/members.ts';
+import { mapped, refused, supported } from '../../support/body-members.ts';
 
 const table = new MemberTable({
   to: supported(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 2 })])),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { viewSourceJob } from '../../../src/drop-in/provider/read-sent-message.ts';
+import { viewSourceJob } from '../../../src/drop-in/provider/sent-messages.ts';
 
 test('a complete message is read as headers and parts say', () => {
   const source = Buffer.from(

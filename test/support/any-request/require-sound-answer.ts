@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type DropInName, dropInNames } from '../../../src/drop-in/provider/drop-in-names.ts';
+import { type DropInName, dropInNames } from '../../../src/drop-in/provider/drop-in.ts';
 import type { AnyRequest } from './any-request.ts';
 import { type AnyAnswer, isWellFramed } from './exchange-request.ts';
 

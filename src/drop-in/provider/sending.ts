@@ -1,0 +1,191 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Fault } from '../../base/values/errors.ts';
+import { parseTemplateId } from '../../base/values/ids.ts';
+import {
+  readTemplateFacts,
+  readTemplateVersion,
+} from '../../content/template/template-page-store.ts';
+import { toFault } from '../../host/http/answer-fault.ts';
+import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
+import type { RawRight } from '../../sending/submission/admit-caller.ts';
+import type { Receipt } from '../../sending/submission/commit-message.ts';
+import { member, readBodyJson } from '../../sending/submission/read-body-json.ts';
+import { type AttachmentPlaces, parseLargeBody } from '../../sending/submission/read-large-json.ts';
+import { withTimeout } from '../../sending/submission/with-timeout.ts';
+import { RequestActions } from './drop-in-request.ts';
+import type { ProviderMessage } from './mail.ts';
+import { invalidMember } from './place.ts';
+
+/** Messages of a batch that are sent at the same time; a commit takes them together. */
+const concurrency = 20;
+const listStart = /^\s*\[/;
+
+/** Messages of a batch. Each call makes one that can be sent once. */
+type BatchMessages = readonly (() => ProviderMessage)[];
+
+/** Where a body has contents of attachments. @param list their member of the body @param content their member with it */
+export function attachmentsIn(list: string, content: string): AttachmentPlaces {
+  return { member: content, find: (body) => member(body, list) };
+}
+
+/** A JSON body, with contents of its attachments by the placeholders that it has instead. */
+export interface ProviderJson {
+  readonly value: unknown;
+  /** Base64, which is decoded in its place. */
+  readonly contents?: ReadonlyMap<string, Buffer>;
+}
+
+/** A message of a batch that can't be sent. */
+export interface FailedMessage {
+  readonly fault: Fault;
+  readonly index: number;
+}
+
+/** What came of the messages of a batch. */
+function divide<Result>(results: readonly (Result | Fault)[]) {
+  const sent = results.flatMap((one) => (one instanceof Fault ? [] : [one]));
+  const failed = results.flatMap((one, index): FailedMessage[] =>
+    one instanceof Fault ? [{ fault: one, index }] : [],
+  );
+  return { sent, failed };
+}
+
+/** What a request sends, and the templates for it. */
+export class Sending extends RequestActions {
+  /**
+   * Reads a JSON body.
+   * @param places of its attachments, whose contents can make it larger than a send body
+   * @throws Fault VALIDATION_FAILED
+   */
+  readJson(places?: AttachmentPlaces, body = this.request.body): ProviderJson {
+    const isLarge = places !== undefined && body.length > sendBodyBytes;
+    const parse = isLarge ? (bytes: Buffer) => parseLargeBody(bytes, places) : undefined;
+    const json = readBodyJson(body, this.request.headers['content-type'], parse);
+    if (json.problems.length > 0) throw new Fault('VALIDATION_FAILED', { details: json.problems });
+    return json as ProviderJson;
+  }
+
+  /**
+   * Sends a message as the send operation does.
+   * @param body what a repetition with the key must equal
+   * @throws Fault
+   */
+  async send(
+    message: ProviderMessage,
+    idempotencyKey?: unknown,
+    body = this.request.body,
+  ): Promise<Receipt> {
+    const { services, span } = this.request;
+    const request = { idempotencyKey, body, span };
+    return message.templateId === undefined
+      ? services.submission.sendContent(this.right, message, request)
+      : services.submission.send({ ...request, ...(await this.#admit(message)) });
+  }
+
+  /** Checks a message that isn't sent, or not yet. @throws Fault */
+  async check(message: ProviderMessage): Promise<void> {
+    const { services, body } = this.request;
+    const request = { idempotencyKey: undefined, body };
+    return message.templateId === undefined
+      ? services.submission.checkContent(this.right, message)
+      : services.submission.check({ ...request, ...(await this.#admit(message)) });
+  }
+
+  async #admit({ templateId = '', json }: ProviderMessage) {
+    const { admission } = this.request;
+    const templateText = await this.findTemplate(templateId);
+    return { admission, templateText, contentType: undefined, parsed: json };
+  }
+
+  /** @throws Fault UNAUTHORIZED without the permission to send content of its own */
+  get right(): RawRight {
+    const { raw } = this.request.admission;
+    if (raw !== undefined) return raw;
+    throw new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
+  }
+
+  /** Checks all messages of a batch before one of them is sent. @returns the first that can't be */
+  async checkEach(messages: BatchMessages): Promise<FailedMessage | undefined> {
+    return divide(await this.forEach(messages, (message) => this.check(message()))).failed[0];
+  }
+
+  /**
+   * Sends the messages of a batch. What was checked can still fail, such as by a suppression.
+   * @param bodyAt what a repetition of a message with the request's key must equal; undefined: the API has no keys
+   */
+  async sendEach(messages: BatchMessages, bodyAt?: (index: number) => Buffer | undefined) {
+    const key = bodyAt && this.request.headers['idempotency-key'];
+    const send = (message: BatchMessages[number], index: number) =>
+      this.send(message(), key === undefined ? key : `${key}/${index}`, bodyAt?.(index));
+    return divide(await this.forEach(messages, send));
+  }
+
+  /** Does something with each, a few at a time, and gives its result or why it failed, in order. */
+  async forEach<Item, Result>(
+    items: readonly Item[],
+    work: (item: Item, index: number) => Promise<Result>,
+  ): Promise<(Result | Fault)[]> {
+    const results: (Result | Fault)[] = [];
+    const waiting = items.entries();
+    const workInTurn = async (): Promise<void> => {
+      for (const [index, item] of waiting) {
+        // Reading a large message takes milliseconds.
+        await nextTurn();
+        results[index] = await Promise.try(work, item, index).catch(toFault);
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, workInTurn));
+    return results;
+  }
+
+  /**
+   * Does something with the emails of a batch, in its slot.
+   * @param start what the body begins with if it isn't a list of them, and how that is called
+   */
+  useBatch<Result>(
+    maxEmails: number,
+    use: (emails: readonly Buffer[]) => Promise<Result>,
+    [start, form]: readonly [RegExp, string] = [listStart, 'a list of emails'],
+  ): Promise<Result> {
+    const { body } = this.request;
+    const [opening] = start.exec(body.toString('latin1', 0, 1_000)) ?? [];
+    if (opening === undefined) throw invalidMember('', `the body must be ${form}`);
+    const rest = [body.subarray(opening.length), Buffer.from(start === listStart ? '}' : '')];
+    const batch = Buffer.concat([Buffer.from('{"messages":['), ...rest]);
+    return this.useSlot(async (emails) => {
+      if (emails.length <= maxEmails) return use(emails);
+      throw invalidMember('', `the batch has more than ${maxEmails} emails`);
+    }, batch);
+  }
+
+  /** Does something in the slot of a batch. @param batch undefined: its messages are elsewhere */
+  useSlot<Result>(
+    use: (emails: readonly Buffer[]) => Promise<Result>,
+    batch = Buffer.from('{"messages":[]}'),
+  ): Promise<Result> {
+    const { services, accountId } = this.request;
+    return services.submission.useItems(accountId, batch, use);
+  }
+
+  /** The template with a provider's ID or alias: as it is here, or as `signalpost import` writes it. */
+  async findTemplate(text: string): Promise<string> {
+    const { services, accountId } = this.request;
+    const dashed = text.replaceAll(/[^A-Za-z0-9_-]+/g, '-').toLowerCase();
+    const [imported = ''] = /[^-](?:.*[^-])?/.exec(dashed) ?? [];
+    for (const candidate of [text, imported]) {
+      const id = parseTemplateId(candidate);
+      const finding = id && services.templates.published(accountId, id);
+      if (finding && (await withTimeout(finding)) !== undefined) return candidate;
+    }
+    return text;
+  }
+
+  /** Such a template, and its published version; undefined if there is none. */
+  async readTemplate(text = '') {
+    const { kysely, accountId } = this.request;
+    const id = parseTemplateId(await this.findTemplate(text));
+    const [facts] = id === undefined ? [] : await readTemplateFacts(kysely, accountId, { id });
+    const version = facts && (await readTemplateVersion(kysely, accountId, facts.id, 'published'));
+    return facts && { facts, published: version };
+  }
+}
