@@ -7,7 +7,7 @@ import { type CapturedMail, readInbox } from '../../test/support/inbox-client.ts
 import { rawRequest } from '../../test/support/raw-request.ts';
 import { readSentMail } from '../../test/support/read-mail.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
-import { addSender } from '../../test/support/shop.ts';
+import { addSender, saveShop } from '../../test/support/shop.ts';
 import { openTestShop } from '../../test/support/test-shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
@@ -434,4 +434,37 @@ test('a host of DROP_IN_HOSTS needs no prefix, and serves nothing else', async (
     headers: { ...headers, host: 'mail.test' },
   });
   assert.equal(elsewhere.status, 404);
+});
+
+test('a quota that is used up is answered in the form of each provider, not as a wrong key', async () => {
+  const id = await saveShop(database, { id: '46202', quota: { perHour: 1, perDay: undefined } });
+  await addSender(database, id, 'mail@quota.test');
+  const text = await addKey(database, id);
+  const limited = new Resend(text, { baseUrl: `${service.url}/resend` });
+  const mail = { from: 'mail@quota.test', to: 'ann@quota.test', subject: 'One', text: 'One' };
+  dataOf(await limited.emails.send(mail));
+  const reason = 'The account has reached its quota.';
+  assert.deepEqual(errorOf(await limited.emails.send(mail)), [429, 'daily_quota_exceeded', reason]);
+  const post = async (path: string, headers: Record<string, string>, body: string) => {
+    const response = await fetch(`${service.url}/${path}`, { method: 'POST', headers, body });
+    return [response.status, Object.values((await response.json()) as object)] as const;
+  };
+  const basic = Buffer.from(`api:${text}`).toString('base64');
+  assert.deepEqual(
+    await post(
+      'mailgun/v3/quota.test/messages',
+      { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+      String(new URLSearchParams(mail)),
+    ),
+    [429, [reason]],
+  );
+  const { from: From, to: To, subject: Subject, text: TextBody } = mail;
+  assert.deepEqual(
+    await post(
+      'postmark/email',
+      { 'x-postmark-server-token': text, 'content-type': 'application/json' },
+      JSON.stringify({ From, To, Subject, TextBody }),
+    ),
+    [429, [405, reason]],
+  );
 });

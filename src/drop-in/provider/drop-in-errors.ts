@@ -56,7 +56,10 @@ export function describeError(error: unknown, names: MemberNames = {}): DropInEr
     return { kind, status: statuses[kind], message, details: [] };
   }
   const { code, details: own, challenge } = toOwnFault(error);
-  const details = own.map(({ field, reason }) => ({ field: rename(field, names), reason }));
+  const details = own
+    // The account is no member of a request.
+    .filter(({ field }) => field !== 'accountId')
+    .map(({ field, reason }) => ({ field: rename(field, names), reason }));
   const { status, message } = errorCatalog[code];
   return {
     kind: challenge === 'insufficient_scope' ? 'MISSING_PERMISSION' : code,
@@ -69,7 +72,10 @@ export function describeError(error: unknown, names: MemberNames = {}): DropInEr
 /** The fault of a call that its caller and the log get to know. */
 export function toOwnFault(error: unknown): Fault {
   // The key's account is the only one that it can be about.
-  const isForeign = error instanceof Fault && error.details[0]?.field === 'accountId';
+  const isForeign =
+    error instanceof Fault &&
+    error.code === 'INVALID_ID' &&
+    error.details[0]?.field === 'accountId';
   if (isForeign) return new Fault('UNAUTHORIZED');
   return error instanceof Busy
     ? new Fault('IO_EXCEPTION', { cause: error, retryAfter: error.retryAfter })
