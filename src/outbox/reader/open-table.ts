@@ -3,7 +3,7 @@ import { type GuardedClient, guardedAddress } from '../../base/network/guarded-d
 import { connectToMysql } from '../../base/network/guarded-mysql.ts';
 import { connectToPostgres } from '../../base/network/guarded-postgres.ts';
 import type { PublicNetworks } from '../../base/network/public-networks.ts';
-import type { OutboxSource } from '../source/outbox-source-store.ts';
+import type { OutboxSource } from '../source/source-schemas.ts';
 import { parseSourceUrl } from '../source/source-url.ts';
 import { maxAnswerBytes, OutboxTable, TableProblem } from './outbox-table-store.ts';
 

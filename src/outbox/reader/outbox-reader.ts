@@ -9,13 +9,13 @@ import { newId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
 import { WakeSignal } from '../../sending/queue/wake-signal.ts';
 import {
-  type LeasedSource,
   leaseSources,
+  type OpenSource,
   outboxSourceTopic,
   releaseSources,
   type SourceReading,
-  type SourceState,
 } from '../source/outbox-source-store.ts';
+import type { SourceState } from '../source/source-schemas.ts';
 import { describeFailure } from './describe-failure.ts';
 import { type OpenTableDependencies, openTable } from './open-table.ts';
 import { maxIdLength, maxPageRows, type OutboxTable } from './outbox-table-store.ts';
@@ -134,7 +134,7 @@ function highest(values: readonly number[]): number | undefined {
 
 interface Opened extends Awaited<ReturnType<typeof openTable>> {
   /** As it was then. */
-  readonly source: LeasedSource;
+  readonly source: OpenSource;
 }
 
 /** Reads one source until its lease is lost. */
@@ -143,7 +143,7 @@ class SourceLoop {
   readonly #dependencies: OutboxReaderDependencies;
   readonly #record: () => void;
   /** As of the last lease. */
-  #source: LeasedSource;
+  #source: OpenSource;
   #opened: Opened | undefined;
   #describeAt = 0;
   #stream: ReplicationStream | undefined;
@@ -166,7 +166,7 @@ class SourceLoop {
   #running: Promise<void> | undefined;
 
   /** @param record called when there is something to record at once */
-  constructor(dependencies: OutboxReaderDependencies, source: LeasedSource, record: () => void) {
+  constructor(dependencies: OutboxReaderDependencies, source: OpenSource, record: () => void) {
     this.#dependencies = dependencies;
     this.#source = source;
     this.state = source.state;
@@ -190,7 +190,7 @@ class SourceLoop {
     return { incarnation: this.#source.incarnation, state: this.state, retried };
   }
 
-  update(source: LeasedSource): void {
+  update(source: OpenSource): void {
     const isChanged = source.url !== this.#source.url || source.after !== this.#source.after;
     this.#source = source;
     if (isChanged || source.retryIds !== null) this.lookNow();

@@ -1,6 +1,6 @@
 import type { GuardedClient, TextRow } from '../../base/network/guarded-database.ts';
 import { tableDialects } from '../source/dialect-sql.ts';
-import type { OutboxSource } from '../source/outbox-source-store.ts';
+import type { OutboxSource } from '../source/source-schemas.ts';
 
 /** A row to send, as its table has it; JSON as text. */
 export interface OutboxRow {

@@ -4,7 +4,8 @@ import type { Limiter } from '../../base/fairness/limiter.ts';
 import { Fault, type FaultCode } from '../../base/values/errors.ts';
 import { toFault } from '../../host/http/answer-fault.ts';
 import type { Submission } from '../../sending/submission/submission-module.ts';
-import type { FailedRow, LeasedSource } from '../source/outbox-source-store.ts';
+import type { OpenSource } from '../source/outbox-source-store.ts';
+import type { FailedRow } from '../source/source-schemas.ts';
 import {
   maxPageRows,
   type OutboxRow,
@@ -50,7 +51,7 @@ const maxTurnMs = 4;
 export async function readPage(
   { submission, pages, count }: ReadPageDependencies,
   account: Account,
-  source: LeasedSource,
+  source: OpenSource,
   table: OutboxTable,
   ids?: readonly string[],
 ): Promise<PageResult> {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Fault } from '../../base/values/errors.ts';
 import { errorCatalog } from '../../host/http/error-catalog.ts';
 import { type IdempotencyKey, outboxKeyPrefix } from '../../sending/submission/idempotency.ts';
-import type { FailedRow } from '../source/outbox-source-store.ts';
+import type { FailedRow } from '../source/source-schemas.ts';
 import { maxRowBytes, type OutboxRow, type RowAnswer } from './outbox-table-store.ts';
 
 type Members = Readonly<Record<string, unknown>>;

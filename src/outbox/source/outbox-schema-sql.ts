@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { tableDialects } from './dialect-sql.ts';
-import type { OutboxSource, TemplateNeeds } from './outbox-source-store.ts';
+import type { TemplateNeeds } from './outbox-source-store.ts';
+import type { OutboxSource } from './source-schemas.ts';
 
 type Tables = Pick<OutboxSource, 'answers' | 'dialect' | 'table'>;
 
