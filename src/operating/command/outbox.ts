@@ -130,13 +130,13 @@ async function checkConstraints(
   const dns = new DnsClient(chooseDnsServers(config.dnsServers));
   const networks = networksOf(config).outboxNetworks;
   const opened = openTable(source, { networks, hostNames: new HostNames(dns, systemClock) });
-  const { table } = await opened.catch((error: unknown) => {
+  const { table, client } = await opened.catch((error: unknown) => {
     throw new OperatorError(`Can’t read ${id}: ${describeFailure(error).detail}.`);
   });
   try {
     return constraintChanges(source, templates, await table.constraints());
   } finally {
-    table.client.close();
+    client.close();
   }
 }
 
