@@ -1,6 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
 import type { ChangeListener } from '../base/database/change-listener.ts';
-import type { Database } from '../base/database/open-database.ts';
 import { Limiter } from '../base/fairness/limiter.ts';
 import { policies } from '../base/fairness/policies.ts';
 import { PublicNetworks } from '../base/network/public-networks.ts';
@@ -21,7 +20,6 @@ const leaseMs = 2_000;
 const maxStopMs = 10_000;
 
 interface OutboxDependencies extends Omit<ReadSourceDependencies, 'count' | 'networks' | 'pages'> {
-  readonly database: Database;
   readonly key: MasterKey;
   readonly changes: Pick<ChangeListener, 'subscribe'>;
   readonly metrics: Registry;

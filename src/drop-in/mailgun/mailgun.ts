@@ -3,6 +3,7 @@ import { domainOf, type EmailAddress } from '../../base/values/email-address.ts'
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { limitDetails } from '../../sending/submission/describe-body-problems.ts';
+import { forEach } from '../../sending/submission/for-each.ts';
 import type { Mailbox } from '../../sending/submission/send-content.ts';
 import {
   type DropInAnswer,
@@ -32,7 +33,6 @@ import {
 import { readMailbox, readMailboxes, splitMailboxes } from '../provider/read-mailboxes.ts';
 import {
   checkUnsent,
-  forEach,
   type ProviderMessage,
   readObject,
   sendMessage,

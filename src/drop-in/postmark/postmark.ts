@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { mebibyte } from '../../host/http/limits/route-limits.ts';
+import { forEach } from '../../sending/submission/for-each.ts';
 import { type BodyJson, member } from '../../sending/submission/read-body-json.ts';
 import {
   type DropInAnswer,
@@ -27,7 +28,6 @@ import {
 import { readMailbox, splitMailboxes } from '../provider/read-mailboxes.ts';
 import {
   attachmentsIn,
-  forEach,
   type ProviderMessage,
   readJson,
   sendMessage,

@@ -1,7 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { parseTemplateId } from '../../base/values/ids.ts';
-import { toFault } from '../../host/http/answer-fault.ts';
 import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import type { RawRight } from '../../sending/submission/admit-caller.ts';
 import type { AdmittedRequest } from '../../sending/submission/check-message.ts';
@@ -142,12 +140,6 @@ export async function checkUnsent(request: DropInRequest, message: ProviderMessa
     : submission.check(await toAdmitted(request, message, {}));
 }
 
-/** Messages of a batch that are sent at the same time; a commit takes them together. */
-const concurrency = 20;
-
-/** Milliseconds after which other work gets a turn: reading a large message takes some. */
-const maxTurnMs = 4;
-
 const listStart = /^\s*\[/;
 
 /**
@@ -169,27 +161,6 @@ export function useBatch(
       throw invalidMember('', `the batch has more than ${maxEmails} emails`);
     return answer(emails);
   });
-}
-
-/** Does something with each, and gives its result or why it failed, in order. */
-export async function forEach<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item, index: number) => Promise<Result>,
-): Promise<(Result | Fault)[]> {
-  const results: (Result | Fault)[] = [];
-  let turnEnd = performance.now() + maxTurnMs;
-  for (let start = 0; start < items.length; start += concurrency) {
-    const begun: Promise<Result | Fault>[] = [];
-    for (const [index, item] of items.slice(start, start + concurrency).entries()) {
-      if (performance.now() > turnEnd) {
-        await nextTurn();
-        turnEnd = performance.now() + maxTurnMs;
-      }
-      begun.push(work(item, start + index).catch(toFault));
-    }
-    results.push(...(await Promise.all(begun)));
-  }
-  return results;
 }
 
 /** @throws Fault UNAUTHORIZED without the permission to send content of its own */

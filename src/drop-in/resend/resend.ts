@@ -11,6 +11,7 @@ import type { MessageState } from '../../content/message/message-state.ts';
 import { htmlText } from '../../content/template/html-text.ts';
 import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { checkSendAt } from '../../sending/submission/delivery-timing.ts';
+import { forEach } from '../../sending/submission/for-each.ts';
 import { type BodyJson, member } from '../../sending/submission/read-body-json.ts';
 import { changeSchedule } from '../provider/change-schedule.ts';
 import {
@@ -48,7 +49,6 @@ import {
 import {
   attachmentsIn,
   checkUnsent,
-  forEach,
   type ProviderMessage,
   readJson,
   sendMessage,

@@ -5,6 +5,7 @@ import { Fault } from '../../base/values/errors.ts';
 import type { Suppression, SuppressionReason } from '../../content/suppression/suppression.ts';
 import { readSuppressionRange } from '../../content/suppression/suppression-store.ts';
 import type { Receipt } from '../../sending/submission/commit-message.ts';
+import { forEach } from '../../sending/submission/for-each.ts';
 import { changeSchedule } from '../provider/change-schedule.ts';
 import {
   type DropInAnswer,
@@ -19,13 +20,7 @@ import {
 } from '../provider/drop-in.ts';
 import { describeError } from '../provider/drop-in-routes.ts';
 import { invalidMember, MemberTable, readNumber, supported } from '../provider/members.ts';
-import {
-  attachmentsIn,
-  checkUnsent,
-  forEach,
-  readJson,
-  sendMessage,
-} from '../provider/send-messages.ts';
+import { attachmentsIn, checkUnsent, readJson, sendMessage } from '../provider/send-messages.ts';
 import {
   allowAddress,
   parseSuppressedAddress,
