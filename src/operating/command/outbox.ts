@@ -9,14 +9,11 @@ import { describeFailure } from '../../outbox/reader/describe-failure.ts';
 import { openTable } from '../../outbox/reader/open-table.ts';
 import { constraintChanges, outboxSchemaSql } from '../../outbox/source/outbox-schema-sql.ts';
 import {
-  announceSource,
   listSources,
   maxRetryIds,
   openSource,
-  outboxSourceOf,
   readTemplateNeeds,
-  removalOf,
-  retryOf,
+  sourceOf,
   type TemplateNeeds,
 } from '../../outbox/source/outbox-source-store.ts';
 import {
@@ -75,12 +72,13 @@ export const outboxCommands = {
       const settings = { table, answers, after, rowsPerSecond };
       const entry = { id, url: typeof url === 'string' ? url : '', ...settings };
       const scope = { key: await context.key(), accountId, options: networksOf(config) };
+      const source = sourceOf(accountId, id);
       const { after: saved } = await changeResource(context, commandLine(accountId), {
-        ...outboxSourceOf(accountId, id),
+        ...source.resource,
         writeOnly: ['url'],
         async write(transaction) {
           await applyEntry(outboxSection, entry, { ...scope, transaction }).catch(throwAsOption);
-          await announceSource(transaction, accountId, id);
+          await source.announce(transaction);
         },
       });
       printResult(shell, `${id} sends the rows of ${table} in ${saved.server}.`, saved);
@@ -90,13 +88,15 @@ export const outboxCommands = {
     const { shell, accountId } = context;
     if (rows.length > maxRetryIds)
       throw new OperatorError(`Name at most ${maxRetryIds} rows, or none to retry all.`);
-    const change = changeResource(context, commandLine(accountId), retryOf(accountId, id, rows));
+    const retry = sourceOf(accountId, id).retry(rows);
+    const change = changeResource(context, commandLine(accountId), retry);
     await change.catch(orNotInAccount(accountId, `outbox ${id}`));
     printResult(shell, 'Its reader sends them again within seconds.', { id, rows });
   }),
   remove: onAccount((id: string) => async (context) => {
     const { shell, accountId } = context;
-    const change = dropResource(context, commandLine(accountId), removalOf(accountId, id));
+    const { resource, remove: write } = sourceOf(accountId, id);
+    const change = dropResource(context, commandLine(accountId), { ...resource, write });
     await change.catch(orNotInAccount(accountId, `outbox ${id}`));
     printResult(shell, `Removed ${id}. Its table stays.`, { id, removed: true });
   }),

@@ -45,8 +45,7 @@ import {
   changeSource,
   listSources,
   openSource,
-  removalOf,
-  saveSource,
+  sourceOf,
 } from '../../outbox/source/outbox-source-store.ts';
 import type { OutboxSource } from '../../outbox/source/source-schemas.ts';
 import type {
@@ -325,8 +324,8 @@ export const outboxSection: Section<'id', RawOutboxSource, ManifestOutboxSource,
     }
     return planState<typeof after>({ before, after }, ['after', 'rowsPerSecond', 'url'], {
       notes: before !== undefined && after.url !== before.url ? ['new URL'] : [],
-      run: () => saveSource(transaction, key, accountId, id, after),
+      run: () => sourceOf(accountId, id).save(transaction, key, after),
     });
   },
-  remove: (transaction, accountId, { id }) => removalOf(accountId, id).write(transaction),
+  remove: (transaction, accountId, { id }) => sourceOf(accountId, id).remove(transaction),
 };

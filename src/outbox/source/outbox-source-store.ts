@@ -59,17 +59,6 @@ export function readTemplateNeeds(kysely: Kysely, accountId: AccountId): Promise
     where t.account_id = ${accountId} and t.removed_at is null order by t.id`;
 }
 
-/** Describes a source for the code that changes it. */
-export function outboxSourceOf(accountId: AccountId, id: string) {
-  return {
-    kind: 'outbox_source',
-    id,
-    auditName: ({ table, server }: OutboxSource) => `${table} in ${server}`,
-    read: (transaction: DatabaseTransaction) => firstRow<OutboxSource>(transaction)`
-      select ${columns} from outbox_source s where account_id = ${accountId} and id = ${id}`,
-  };
-}
-
 /** What a source is once it is saved. */
 type SavedSource = Omit<OutboxSource, 'createdAt' | 'id'> &
   Pick<OpenSource, 'url'> & {
@@ -99,67 +88,64 @@ export function changeSource(
   return { sealed: undefined, ...given, table, answers, after, rowsPerSecond };
 }
 
-/** Adds a source, or changes it. */
-export async function saveSource(
-  transaction: DatabaseTransaction,
-  key: MasterKey,
-  accountId: AccountId,
-  id: string,
-  { table, answers, dialect, url, server, after, rowsPerSecond, ...source }: SavedSource,
-): Promise<void> {
-  const { current } = key.keysFor(purpose);
-  const sealed = source.sealed ?? seal(current, `${accountId}/${id}`, Buffer.from(url));
-  await run(transaction)`
-    insert into outbox_source (account_id, id, table_name, answers_table, dialect, sealed_url, server, after_accept, rows_per_second)
-    values (${accountId}, ${id}, ${table}, ${answers}, ${dialect}, ${sealed}, ${server}, ${after}, ${rowsPerSecond})
-    on conflict (account_id, id) do update set dialect = excluded.dialect, sealed_url = excluded.sealed_url,
-      server = excluded.server, after_accept = excluded.after_accept, rows_per_second = excluded.rows_per_second`;
-  await announceSource(transaction, accountId, id);
-}
-
-/** Lets the reader of a source retry it at once. */
-export function announceSource(
-  transaction: DatabaseTransaction,
-  accountId: AccountId,
-  id: string,
-): Promise<void> {
-  return announceChange(transaction, outboxSourceTopic, `${accountId}/${id}`);
-}
-
 /** Failed rows that can be named at a time. */
 export const maxRetryIds = 100;
 
-/**
- * The change that asks the reader of a source to send failed rows again.
- * @param ids of rows; empty: all
- */
-export function retryOf(accountId: AccountId, id: string, ids: readonly string[]) {
-  return {
-    ...outboxSourceOf(accountId, id),
-    mustExist: true,
-    writeOnly: ['failedRows'],
-    // Joined with what the reader hasn't done yet; all rows include any.
-    async write(transaction: DatabaseTransaction): Promise<void> {
-      await run(transaction)`
-        update outbox_source
-        set retry_ids = case
-          when retry_ids = '{}' or ${ids.length} = 0 or cardinality(retry_ids) > ${maxRetryIds} then '{}'
-          else coalesce(retry_ids, '{}') || ${ids}::text[] end
-        where account_id = ${accountId} and id = ${id}`;
-      await announceSource(transaction, accountId, id);
-    },
+/** A source for the code that changes it. */
+export function sourceOf(accountId: AccountId, id: string) {
+  const place = `${accountId}/${id}`;
+  const resource = {
+    kind: 'outbox_source',
+    id,
+    auditName: ({ table, server }: OutboxSource) => `${table} in ${server}`,
+    read: (transaction: DatabaseTransaction) => firstRow<OutboxSource>(transaction)`
+      select ${columns} from outbox_source s where account_id = ${accountId} and id = ${id}`,
   };
-}
-
-/** The change that removes a source. Its table, and the messages of its rows, stay. */
-export function removalOf(accountId: AccountId, id: string) {
+  /** Lets its reader retry it at once. */
+  const announce = (transaction: DatabaseTransaction): Promise<void> =>
+    announceChange(transaction, outboxSourceTopic, place);
   return {
-    ...outboxSourceOf(accountId, id),
-    async write(transaction: DatabaseTransaction): Promise<void> {
+    resource,
+    announce,
+    async save(
+      transaction: DatabaseTransaction,
+      key: MasterKey,
+      { table, answers, dialect, server, after, rowsPerSecond, ...source }: SavedSource,
+    ): Promise<void> {
+      const { current } = key.keysFor(purpose);
+      const sealed = source.sealed ?? seal(current, place, Buffer.from(source.url));
+      await run(transaction)`
+        insert into outbox_source (account_id, id, table_name, answers_table, dialect, sealed_url, server, after_accept, rows_per_second)
+        values (${accountId}, ${id}, ${table}, ${answers}, ${dialect}, ${sealed}, ${server}, ${after}, ${rowsPerSecond})
+        on conflict (account_id, id) do update set dialect = excluded.dialect, sealed_url = excluded.sealed_url,
+          server = excluded.server, after_accept = excluded.after_accept, rows_per_second = excluded.rows_per_second`;
+      await announce(transaction);
+    },
+    /** Its table, and the messages of its rows, stay. */
+    async remove(transaction: DatabaseTransaction): Promise<void> {
       await run(transaction)`
         delete from outbox_source where account_id = ${accountId} and id = ${id}`;
-      await announceSource(transaction, accountId, id);
+      await announce(transaction);
     },
+    /**
+     * The change that asks its reader to send failed rows again.
+     * @param ids of rows; empty: all
+     */
+    retry: (ids: readonly string[]) => ({
+      ...resource,
+      mustExist: true,
+      writeOnly: ['failedRows'],
+      // Joined with what the reader hasn't done yet; all rows include any.
+      async write(transaction: DatabaseTransaction): Promise<void> {
+        await run(transaction)`
+          update outbox_source
+          set retry_ids = case
+            when retry_ids = '{}' or ${ids.length} = 0 or cardinality(retry_ids) > ${maxRetryIds} then '{}'
+            else coalesce(retry_ids, '{}') || ${ids}::text[] end
+          where account_id = ${accountId} and id = ${id}`;
+        await announce(transaction);
+      },
+    }),
   };
 }
 

@@ -1,13 +1,6 @@
 import { Type } from 'typebox';
 import { StrictObject, strict } from '../../../base/values/common-schemas.ts';
-import {
-  announceSource,
-  listSources,
-  maxRetryIds,
-  outboxSourceOf,
-  removalOf,
-  retryOf,
-} from '../../../outbox/source/outbox-source-store.ts';
+import { listSources, maxRetryIds, sourceOf } from '../../../outbox/source/outbox-source-store.ts';
 import { ListedOutboxSourceView, OutboxSourceView } from '../../../outbox/source/source-schemas.ts';
 import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { OutboxSourceSchema } from '../../manifest/manifest-schema.ts';
@@ -28,7 +21,7 @@ export const outboxSourceRoutes = resourceRoutes({
   path: '/accounts/:accountId/outbox-sources/:sourceId',
   access: { read: 'outbox:read', write: 'outbox:write' },
   view: OutboxSourceView,
-  resource: ({ params }) => outboxSourceOf(params.accountId, params.sourceId),
+  resource: ({ params }) => sourceOf(params.accountId, params.sourceId).resource,
   get: { id: 'getOutboxSource', summary: 'Get an outbox source' },
   put: {
     id: 'putOutboxSource',
@@ -40,7 +33,7 @@ export const outboxSourceRoutes = resourceRoutes({
     write: (call) => async (transaction) => {
       const { accountId, sourceId: id } = call.params;
       await applyEntry(outboxSection, { ...call.body, id }, entryScope(call, transaction));
-      await announceSource(transaction, accountId, id);
+      await sourceOf(accountId, id).announce(transaction);
     },
   },
   remove: {
@@ -48,7 +41,7 @@ export const outboxSourceRoutes = resourceRoutes({
     confirmed: true,
     summary: 'Remove an outbox source',
     description: 'Its table stays, and so do the messages of its rows.',
-    write: ({ params }) => removalOf(params.accountId, params.sourceId).write,
+    write: ({ params }) => sourceOf(params.accountId, params.sourceId).remove,
   },
 });
 
@@ -67,7 +60,7 @@ export const retryOutboxRows = defineOperation({
   }),
   async handle(call) {
     const { accountId, sourceId } = call.params;
-    await saveResource(call, retryOf(accountId, sourceId, call.body.ids ?? []));
+    await saveResource(call, sourceOf(accountId, sourceId).retry(call.body.ids ?? []));
     return undefined;
   },
 });
