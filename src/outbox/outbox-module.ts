@@ -2,7 +2,6 @@ import { Counter, type Registry } from 'prom-client';
 import type { ChangeListener } from '../base/database/change-listener.ts';
 import { Limiter } from '../base/fairness/limiter.ts';
 import { policies } from '../base/fairness/policies.ts';
-import { PublicNetworks } from '../base/network/public-networks.ts';
 import type { MasterKey } from '../base/secrets/master-key.ts';
 import { metricOptions } from '../base/telemetry/metrics-table.ts';
 import { registerGauge } from '../base/telemetry/register-gauge.ts';
@@ -19,16 +18,11 @@ const leaseMs = 2_000;
 /** Statements at sources in progress have a last chance to end. */
 const maxStopMs = 10_000;
 
-interface OutboxDependencies extends Omit<ReadSourceDependencies, 'count' | 'networks' | 'pages'> {
+interface OutboxDependencies extends Omit<ReadSourceDependencies, 'count' | 'pages'> {
   readonly key: MasterKey;
   readonly changes: Pick<ChangeListener, 'subscribe'>;
   readonly metrics: Registry;
-  /** Non-public networks that sources may be in. */
-  readonly allowedNetworks: readonly string[];
 }
-
-/** What the rest of the service uses of outboxes. */
-export type Outbox = ReturnType<typeof createOutbox>;
 
 /**
  * Reads the outboxes of accounts: tables of their own databases whose rows are sent. Each source has one reader, under a lease, and
@@ -36,7 +30,6 @@ export type Outbox = ReturnType<typeof createOutbox>;
  */
 export function createOutbox(dependencies: OutboxDependencies) {
   const { database, key, changes, metrics, log } = dependencies;
-  const networks = new PublicNetworks(dependencies.allowedNetworks);
   const pages = new Limiter(policies.outboxPages);
   const rows = new Counter(metricOptions('signalpost_outbox_rows_total', metrics));
   const count: ReadSourceDependencies['count'] = (outcome, more) => rows.inc({ outcome }, more);
@@ -58,7 +51,7 @@ export function createOutbox(dependencies: OutboxDependencies) {
       const known = loops.get(incarnation);
       known?.update(source);
       if (known !== undefined) continue;
-      const loop = readSource({ ...dependencies, networks, pages, count }, source, record);
+      const loop = readSource({ ...dependencies, pages, count }, source, record);
       loops.set(incarnation, loop);
       void loop.running.finally(() => loops.delete(incarnation));
     }
@@ -86,7 +79,6 @@ export function createOutbox(dependencies: OutboxDependencies) {
     record();
   });
   return {
-    networks,
     start(): void {
       leases.start();
       record();

@@ -1,7 +1,6 @@
 import { DnsClient } from '../../base/dns/dns-client.ts';
 import { chooseDnsServers } from '../../base/dns/dns-server.ts';
 import { HostNames } from '../../base/dns/host-names.ts';
-import { PublicNetworks } from '../../base/network/public-networks.ts';
 import { systemClock } from '../../base/values/clock.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { isPublicId } from '../../base/values/ids.ts';
@@ -23,7 +22,6 @@ import {
 } from '../../outbox/source/source-schemas.ts';
 import { commandLine } from '../change/actor.ts';
 import { changeResource, dropResource } from '../change/change-resource.ts';
-import type { Config } from '../config/config.ts';
 import { applyEntry } from '../manifest/apply-manifest.ts';
 import { readStandardInput } from '../manifest/manifest-files.ts';
 import { ManifestError } from '../manifest/manifest-problems.ts';
@@ -61,17 +59,17 @@ export const outboxCommands = {
       ],
     ]);
   }),
-  add: onAccount((id: string, options: AddOptions) => {
+  add: onAccount((id: string, given: AddOptions) => {
     if (!isPublicId(id))
       throw new OperatorError(`"${id}" is not a valid ID: use 1 to 64 letters, digits, - and _.`);
-    const { rate: rowsPerSecond, table, answers, after } = options;
-    checkTables(options);
+    const { rate: rowsPerSecond, ...settings } = given;
+    checkTables(settings);
     return async (context) => {
       const { shell, config, accountId } = context;
       const url = await readStandardInput(shell.in, maxSourceUrlLength + 2);
-      const settings = { table, answers, after, rowsPerSecond };
-      const entry = { id, url: typeof url === 'string' ? url : '', ...settings };
-      const scope = { key: await context.key(), accountId, options: networksOf(config) };
+      const entry = { ...settings, id, url: typeof url === 'string' ? url : '', rowsPerSecond };
+      const options = { outboxNetworks: config.outboxNetworks };
+      const scope = { key: await context.key(), accountId, options };
       const source = sourceOf(accountId, id);
       const { after: saved } = await changeResource(context, commandLine(accountId), {
         ...source.resource,
@@ -81,7 +79,7 @@ export const outboxCommands = {
           await source.announce(transaction);
         },
       });
-      printResult(shell, `${id} sends the rows of ${table} in ${saved.server}.`, saved);
+      printResult(shell, `${id} sends the rows of ${saved.table} in ${saved.server}.`, saved);
     };
   }),
   retry: onAccount((id: string, rows: readonly string[]) => async (context) => {
@@ -128,8 +126,8 @@ async function checkConstraints(
   const source = await openSource(database.kysely, await key(), accountId, id);
   if (source === undefined) throw notInAccount(accountId, `outbox ${id}`);
   const dns = new DnsClient(chooseDnsServers(config.dnsServers));
-  const networks = networksOf(config).outboxNetworks;
-  const opened = openTable(source, { networks, hostNames: new HostNames(dns, systemClock) });
+  const hostNames = new HostNames(dns, systemClock);
+  const opened = openTable(source, { networks: config.outboxNetworks, hostNames });
   const { table, client } = await opened.catch((error: unknown) => {
     throw new OperatorError(`Can’t read ${id}: ${describeFailure(error).detail}.`);
   });
@@ -138,10 +136,6 @@ async function checkConstraints(
   } finally {
     client.close();
   }
-}
-
-function networksOf({ outboxNetworks }: Pick<Config, 'outboxNetworks'>) {
-  return { outboxNetworks: new PublicNetworks(outboxNetworks) };
 }
 
 /** @throws OperatorError that names the option because of which a source can't be saved */

@@ -4,9 +4,9 @@ import type { PublicNetworks } from '../../base/network/public-networks.ts';
 import { maxSourceUrlLength } from './source-schemas.ts';
 
 /** Where the URL of a source leads, or why it can't be used: a reason that follows the name of its field. */
-export type ParsedSourceUrl = SourceAddress | { readonly reason: string };
+type ParsedSourceUrl = SourceAddress | { readonly reason: string };
 
-export interface SourceAddress {
+interface SourceAddress {
   readonly dialect: 'postgres' | 'mysql';
   readonly url: string;
   /** One of them is the primary. */
