@@ -6,14 +6,6 @@ export const literal = (text: string): string => `'${text.replaceAll("'", "''")}
 
 const members = (type: (name: string) => string): string =>
   ['id', 'status', 'message_id', 'error'].map((name) => `${name} ${type(name)}`).join(', ');
-const contentOf = (row: string): string =>
-  ['template', 'to_address', 'data', 'options', 'send_at'].map((name) => row + name).join(', ');
-/** Tables can lack columns. */
-const withoutAnswer = (row: string): string =>
-  `to_jsonb(${row}) - '{status, message_id, error, processed_at}'::text[]`;
-const isCorrected = (differs: string): string =>
-  `old.status = 'failed' and new.status = 'failed' and ${differs}`;
-
 const regclass = `to_regclass('"' || replace($1, '.', '"."') || '"')`;
 /** A statement's only parameter is the name of a table, or a JSON list that is read as table `a` of texts. */
 const postgresRows = `json_to_recordset($1::json) as a (${members(() => 'text')})`;
@@ -48,43 +40,11 @@ const postgres = {
   update: (table: string, on: string, sets: readonly (readonly [name: string, value: string])[]) =>
     `update ${table} set ${sets.map((set) => set.join(' = '))} from ${postgresRows} where ${on}`,
   remove: (table: string, on: string) => `delete from ${table} using ${postgresRows} where ${on}`,
-  // What a new table has.
-  id: ['bigint primary key', 'generated always as identity'],
-  sendAt: 'timestamptz',
-  json: (name: string) => `jsonb not null default '{}' check (jsonb_typeof(${name}) = 'object')`,
-  answer: 'status text,\n  message_id uuid,\n  error jsonb,\n  processed_at timestamptz',
+  /** Whether JSON has a member. */
   has: (column: string, path: readonly string[]) =>
     `${column}::jsonb #> ${literal(`{${path.map((name) => JSON.stringify(name))}}`)} is not null`,
   /** Rows of the past may lack values. */
   added: ' not valid',
-  /** What is beside the table, of which rows without an answer are to be found and failed ones are corrected. */
-  own: (table: string, bare: string) => `
-create index if not exists "${bare}_waiting" on ${table} (id) where status is null;
-
-create or replace function signalpost_outbox_retry() returns trigger language plpgsql as $$
-begin
-  return jsonb_populate_record(new, '{"status": null, "error": null}');
-end $$;
-
--- A failed row that is corrected is sent.
-create or replace trigger signalpost_outbox_retry before update on ${table} for each row
-  when (${isCorrected(`${withoutAnswer('old')} is distinct from ${withoutAnswer('new')}`)})
-  execute function signalpost_outbox_retry();
-`,
-  /** Wakes the reader. */
-  notify: (table: string, when: string) => `
-create or replace function signalpost_outbox_notify() returns trigger language plpgsql as $$
-begin
-  notify signalpost_outbox;
-  return null;
-end $$;
-
-create or replace trigger signalpost_outbox after insert or update on ${table}
-  for each row ${when}execute function signalpost_outbox_notify();
-
--- With logical replication, instead of this trigger (before PostgreSQL 15 without "(id)"):
--- create publication signalpost_outbox for table ${table} (id) with (publish = 'insert');
-`,
 };
 
 const bareName = `substring_index(${mysqlParameter}, '.', -1)`;
@@ -122,11 +82,6 @@ const mysql: typeof postgres = {
   update: (table, on, sets) =>
     `update ${mysqlRows} straight_join ${table} on ${on} set ${sets.map((set) => `t.${set.join(' = ')}`)}`,
   remove: (table, on) => `delete t from ${mysqlRows} straight_join ${table} on ${on}`,
-  id: ['bigint unsigned primary key', 'auto_increment'],
-  sendAt: 'timestamp(6) null',
-  json: (name) => `json not null default (json_object()) check (json_type(${name}) = 'OBJECT')`,
-  answer:
-    'status varchar(8),\n  message_id char(36),\n  error json,\n  processed_at timestamp(6) null,\n  key waiting (status, id)',
   has(column, path) {
     const place = ['$', ...path.map((name) => JSON.stringify(name))].join('.');
     // What a backslash means depends on the `sql_mode`.
@@ -134,16 +89,6 @@ const mysql: typeof postgres = {
     return `json_contains_path(${column}, 'one', ${place.includes('\\') ? hex : literal(place)})`;
   },
   added: '',
-  own(table, bare) {
-    const corrected = isCorrected(`not (row(${contentOf('old.')}) <=> row(${contentOf('new.')}))`);
-    return `
--- A failed row that is corrected is sent.
-create trigger if not exists \`${bare}_retry\` before update on ${table} for each row
-  set new.error = if(${corrected}, null, new.error),
-    new.status = if(${corrected}, null, new.status);
-`;
-  },
-  notify: () => '',
 };
 
 export const tableDialects = { postgres, mysql };

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { literal, tableDialects } from './dialect-sql.ts';
 import type { TemplateNeeds } from './outbox-source-store.ts';
 import type { OutboxSource } from './source-schemas.ts';
@@ -30,34 +31,25 @@ function constraintsOf({ dialect }: Tables, templates: readonly TemplateNeeds[])
 
 /**
  * The SQL of an outbox table: the tables, and what finds waiting rows, wakes the reader and sends corrected ones. Most of its
- * statements can be repeated.
+ * statements can be repeated. In the files, `own` is for a table that has its answers, and `apart` for one that hasn't.
  * @param tables with names of `tableNamePattern`
  * @param templates whose fields the constraints of a new table are for
  */
 export function outboxSchemaSql(tables: Tables, templates: readonly TemplateNeeds[] = []): string {
-  const { quote, id, sendAt, json, answer, own, notify } = tableDialects[tables.dialect];
-  const table = quote(tables.table);
-  const bare = tables.table.split('.').at(-1)?.slice(0, 54) ?? '';
+  const { quote } = tableDialects[tables.dialect];
   const checks = [...constraintsOf(tables, templates)].map(
     ([name, check]) => `,\n  constraint ${quote(name)} check (${check})`,
   );
-  const answers =
-    tables.answers === null
-      ? own(table, bare)
-      : `\ncreate table if not exists ${quote(tables.answers)} (\n  id ${id[0]},\n  ${answer}\n);\n`;
-  return `create table if not exists ${table} (
-  id ${id.join(' ')},
-  -- The ID of a published template.
-  template varchar(64) not null,
-  to_address varchar(254) not null,
-  -- The values of the template's fields.
-  data ${json('data')},
-  -- Further members of a send's body: envelope, content, metadata, actions.
-  options ${json('options')},
-  -- When to send; null: at once.
-  send_at ${sendAt}${tables.answers === null ? `,\n  -- Written by Signalpost: null is waiting, then accepted or failed.\n  ${answer}` : ''}${checks.join('')}
-);
-${answers}${notify(table, tables.answers === null ? 'when (new.status is null) ' : '')}`;
+  const names = new Map([
+    ['table', quote(tables.table)],
+    ['answers', quote(tables.answers ?? '')],
+    ['bare', tables.table.split('.').at(-1)?.slice(0, 54) ?? ''],
+    ['checks', checks.join('')],
+  ]);
+  const kind = tables.answers === null ? 'own' : 'apart';
+  return readFileSync(new URL(`outbox-${tables.dialect}.sql`, import.meta.url), 'utf8')
+    .replaceAll(/^--\[(\w+)\n(.*?)^--\]\n/gms, (_, of, part) => (of === kind ? part : ''))
+    .replaceAll(/\{(\w+)\}/g, (_, name) => names.get(name) ?? '');
 }
 
 /** The statements that make the constraints of a table fit the templates. @param names of those that it has */
