@@ -119,7 +119,7 @@ export function readSource(
       ? { failingSince: before.failingSince ?? now }
       : { readAt: now, failingSince: null };
     state = { ...state, ...times, failure: reason, failureDetail: detail };
-    if (detail !== before.failureDetail) record();
+    if (detail !== before.failureDetail || state.reading !== before.reading) record();
     if (reason === before.failure) return pauseMs;
     const context = { source: name, ...failure };
     if (failure) log.warn(context, 'an outbox can’t be read');
