@@ -350,7 +350,7 @@ export function createApp(dependencies: AppDependencies): App {
     accounts,
     changes,
     submission,
-    allowedNetworks: config.outboxNetworks,
+    networks: config.outboxNetworks,
     hostNames,
   });
   const events = new AccountEvents({ database, changes, log });
@@ -428,7 +428,7 @@ export function createApp(dependencies: AppDependencies): App {
     senderVerification,
     systemMailEnabled,
     webhooks,
-    outbox,
+    outboxNetworks: config.outboxNetworks,
     events,
     streams,
     inboxReaders: inbox?.readers,

@@ -1,8 +1,6 @@
-import { isIP } from 'node:net';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { HostNames } from '../dns/host-names.ts';
-import { privateAddressMessage } from './guarded-request.ts';
-import type { PublicNetworks } from './public-networks.ts';
+import { within } from '../values/within.ts';
 
 /** A database server of a stranger. */
 export interface StrangersServer {
@@ -42,39 +40,53 @@ export interface GuardedOptions {
 }
 
 export const connectTimeoutMs = 5_000;
-export const queryTimeoutMs = 30_000;
+const queryTimeoutMs = 30_000;
 
-/**
- * The address to connect to: the exact one that was checked, which prevents DNS rebinding.
- * @throws Error if the server has none, or one in a network that isn't allowed
- */
-export async function guardedAddress(
-  { host, tls }: Pick<StrangersServer, 'host' | 'tls'>,
-  networks: PublicNetworks,
-  hostNames: HostNames,
-): Promise<string> {
-  const addresses =
-    isIP(host) === 0 ? (await hostNames.lookUp(host)).map(({ address }) => address) : [host];
-  const [address] = addresses;
-  const isAllowed = (each: string): boolean =>
-    tls ? networks.allows(each) : networks.isTrusted(each);
-  if (address === undefined || !addresses.every(isAllowed)) throw new Error(privateAddressMessage);
-  return address;
-}
-
-/** Ends connections whose server sends more than it was asked for. @returns `restart` is called with each statement */
-export function limitAnswers(maxBytes: number) {
+/** The socket of a driver's connection, which ends if its server takes too long or sends more than it was asked for. */
+export function guardSocket({ maxAnswerBytes, onNews }: GuardedOptions) {
+  const socket = new Socket().setKeepAlive(true).setNoDelay(true);
+  socket.on('close', () => onNews?.());
+  let stream: Duplex;
   let received = 0;
+  const close = (): void => {
+    stream.destroy();
+    socket.destroy();
+  };
+  const restart = (): void => {
+    received = 0;
+  };
+  /** Reads along, also once it is encrypted. */
+  const watch = (read: Duplex): void => {
+    stream = read.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (received > maxAnswerBytes)
+        read.destroy(new Error('the server sent more than was asked for'));
+    });
+  };
+  watch(socket);
   return {
-    watch(stream: Duplex): void {
-      stream.on('data', (chunk: Buffer) => {
-        received += chunk.length;
-        if (received > maxBytes)
-          stream.destroy(new Error('the server sent more than was asked for'));
+    socket,
+    watch,
+    restart,
+    /** Makes the client once the driver has connected. */
+    async clientOf(connecting: Promise<unknown>, run: GuardedClient['query']) {
+      await connecting.catch((error: unknown) => {
+        close();
+        throw error;
       });
-    },
-    restart(): void {
-      received = 0;
+      const client: GuardedClient = {
+        async query(text, value) {
+          restart();
+          return within(run(text, value), queryTimeoutMs, () => {
+            // The statement still occupies the connection.
+            close();
+            throw new Error('Query read timeout');
+          });
+        },
+        isOpen: () => !stream.destroyed,
+        close,
+      };
+      return client;
     },
   };
 }

@@ -1,11 +1,9 @@
-import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import {
   connectTimeoutMs,
   type GuardedClient,
   type GuardedOptions,
-  limitAnswers,
-  queryTimeoutMs,
+  guardSocket,
   type StrangersServer,
 } from './guarded-database.ts';
 
@@ -24,21 +22,18 @@ interface DriverInternals {
  * @throws Error if it can't be reached or refuses the login
  */
 export async function connectToMysql(
-  { host, port, tls, ...login }: StrangersServer,
+  { port, tls, ...login }: StrangersServer,
   address: string,
-  { applicationName, maxAnswerBytes, onNews }: GuardedOptions,
+  options: GuardedOptions,
 ): Promise<GuardedClient> {
   const { createConnection } = await import('mysql2');
-  const limit = limitAnswers(maxAnswerBytes);
-  const socket = connect(port, address).setKeepAlive(true).setNoDelay(true);
-  limit.watch(socket);
+  const { socket, watch, clientOf } = guardSocket(options);
   const connection = createConnection({
     ...login,
-    host,
-    stream: socket,
+    stream: socket.connect(port, address),
     ...(tls && { ssl: { rejectUnauthorized: true, verifyIdentity: true } }),
     connectTimeout: connectTimeoutMs,
-    connectAttributes: { program_name: applicationName },
+    connectAttributes: { program_name: options.applicationName },
     flags: ['-LOCAL_FILES'],
     disableEval: true,
     typeCast: (field) => field.string(),
@@ -47,30 +42,18 @@ export async function connectToMysql(
   const { startTLS } = internals;
   internals.startTLS = (onSecure) => {
     startTLS.call(connection, onSecure);
-    limit.watch(internals.stream);
+    watch(internals.stream);
   };
-  const close = (): void => void socket.destroy();
-  socket.on('close', () => onNews?.());
-  await new Promise((resolve, reject) => {
+  const connecting = new Promise((resolve, reject) => {
     connection.once('connect', resolve).on('error', reject);
-  }).catch((error: unknown) => {
-    close();
-    throw error;
   });
-  return {
-    query: (text, value = '') =>
-      new Promise((resolve, reject) => {
-        limit.restart();
-        const hex = `convert(x'${Buffer.from(value).toString('hex')}' using utf8mb4)`;
-        const sql = text.replaceAll(mysqlParameter, hex);
-        connection.query({ sql, timeout: queryTimeoutMs }, (error, rows) => {
-          if (error === null) return resolve(Array.isArray(rows) ? (rows as never) : []);
-          // After a timeout, the statement still occupies the connection.
-          if (error.code === 'PROTOCOL_SEQUENCE_TIMEOUT') close();
-          reject(error);
-        });
-      }),
-    isOpen: () => !socket.destroyed,
-    close,
-  };
+  return clientOf(connecting, (text, value = '') => {
+    const hex = `convert(x'${Buffer.from(value).toString('hex')}' using utf8mb4)`;
+    return new Promise((resolve, reject) => {
+      connection.query(text.replaceAll(mysqlParameter, hex), (error, rows) => {
+        if (error === null) resolve(Array.isArray(rows) ? (rows as never) : []);
+        else reject(error);
+      });
+    });
+  });
 }

@@ -1,11 +1,10 @@
-import { isIP, Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import pg from 'pg';
 import {
   connectTimeoutMs,
   type GuardedClient,
   type GuardedOptions,
-  limitAnswers,
-  queryTimeoutMs,
+  guardSocket,
   type StrangersServer,
 } from './guarded-database.ts';
 
@@ -43,7 +42,7 @@ interface PostgresOptions extends GuardedOptions {
 }
 
 /**
- * Connects to a stranger's PostgreSQL at an address of `guardedAddress`. It verifies its certificate for the host, and reads no more
+ * Connects to a stranger's PostgreSQL at an address of `allowedAddresses`. It verifies its certificate for the host, and reads no more
  * than a bounded answer to each statement. No setting is sent at the start, so poolers in transaction mode accept it; a driver's own
  * limit of SCRAM iterations bounds what a login costs.
  * @throws Error if it can't be reached or refuses the login
@@ -51,52 +50,30 @@ interface PostgresOptions extends GuardedOptions {
 export async function connectToPostgres(
   { host, tls, ...login }: StrangersServer,
   address: string,
-  { applicationName, maxAnswerBytes, onNews, replication = false }: PostgresOptions,
+  { replication = false, ...options }: PostgresOptions,
 ): Promise<PostgresClient> {
-  const socket = new Socket();
-  const config = {
+  const { socket, watch, restart, clientOf } = guardSocket(options);
+  const client = new pg.Client({
     ...login,
     host: address,
     stream: () => socket,
     ssl: tls && { rejectUnauthorized: true, ...(isIP(host) === 0 && { servername: host }) },
-    application_name: applicationName,
+    application_name: options.applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
     types: { getTypeParser: () => String },
-    // A slot waits for the transactions in progress, and a stream doesn't end.
-    ...(replication ? { replication: 'database' } : { query_timeout: queryTimeoutMs }),
-  };
-  const client = new pg.Client(config);
-  const limit = limitAnswers(maxAnswerBytes);
+    ...(replication && { replication: 'database' }),
+  });
   const { connection } = client as unknown as DriverInternals;
-  connection.once(tls ? 'sslconnect' : 'connect', () => limit.watch(connection.stream));
+  connection.once('sslconnect', () => watch(connection.stream));
   // The statement in progress fails with the error; without a listener, it would end the process.
-  client.on('error', () => undefined);
-  for (const event of ['end', 'notification']) client.on(event as 'end', () => onNews?.());
-  const close = (): void => {
-    connection.stream.destroy();
-    socket.destroy();
-  };
-  try {
-    await client.connect();
-  } catch (error) {
-    close();
-    throw error;
-  }
+  client.on('error', () => undefined).on('notification', () => options.onNews?.());
+  const guarded = await clientOf(client.connect(), async (text, value) => {
+    // By the extended protocol with a value.
+    const values = value === undefined ? undefined : [value];
+    return (await client.query<Record<string, string | null>>(text, values)).rows;
+  });
   return {
-    async query(text, value) {
-      limit.restart();
-      try {
-        // By the extended protocol with a value.
-        const values = value === undefined ? undefined : [value];
-        const { rows } = await client.query<Record<string, string | null>>(text, values);
-        return rows;
-      } catch (error) {
-        // After a timeout, the statement still occupies the connection.
-        if (error instanceof Error && error.message === 'Query read timeout') close();
-        throw error;
-      }
-    },
+    ...guarded,
     async stream(texts, onData) {
       let received = 0;
       const turns = setInterval(() => {
@@ -105,20 +82,18 @@ export async function connectToPostgres(
       }, 1_000).unref();
       connection.stream.once('close', () => clearInterval(turns));
       connection.on('copyData', ({ chunk }) => {
-        limit.restart();
+        restart();
         onData(chunk);
         // A server that sends without end gets only so much of this process's time.
         received += Math.max(chunk.length, minMessageBytes);
-        if (received > maxAnswerBytes) connection.stream.pause();
+        if (received > options.maxAnswerBytes) connection.stream.pause();
       });
       for (const text of texts.slice(0, -1)) await client.query(text);
       await new Promise<void>((resolve, reject) => {
         connection.once('replicationStart', resolve);
-        client.query(texts.at(-1) ?? '').then(close, reject);
+        client.query(texts.at(-1) ?? '').then(guarded.close, reject);
       });
       return (chunk) => connection.sendCopyFromChunk(chunk);
     },
-    isOpen: () => !connection.stream.destroyed,
-    close,
   };
 }

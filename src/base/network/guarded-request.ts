@@ -1,24 +1,36 @@
+import type { LookupAddress } from 'node:dns';
 import type { ClientRequest } from 'node:http';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import type { HostNames } from '../dns/host-names.ts';
 import type { PublicNetworks } from './public-networks.ts';
 
 export const privateAddressMessage = 'the address is inside a private network';
 
 /**
- * A `lookup` that fails unless every address of the name is allowed. The connection uses the checked address, which prevents
- * DNS rebinding.
+ * The addresses of a host. A connection uses one of them, which prevents DNS rebinding.
+ * @throws Error if it has none, or one that isn't allowed
  */
+export async function allowedAddresses(
+  host: string,
+  hostNames: HostNames,
+  allows: (address: string) => boolean,
+): Promise<readonly [LookupAddress, ...LookupAddress[]]> {
+  const family = isIP(host);
+  const [first, ...others] =
+    family === 0 ? await hostNames.lookUp(host) : [{ address: host, family }];
+  if (first === undefined || ![first, ...others].every(({ address }) => allows(address)))
+    throw new Error(privateAddressMessage);
+  return [first, ...others];
+}
+
+/** A `lookup` that fails unless every address of the name is allowed. */
 export function guardedLookup(networks: PublicNetworks, hostNames: HostNames): LookupFunction {
   return (hostname, options, callback) => {
-    void hostNames.lookUp(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (first === undefined || !addresses.every(({ address }) => networks.allows(address)))
-          return callback(new Error(privateAddressMessage), '', 0);
-        if (options.all === true) return callback(null, [...addresses]);
-        return callback(null, first.address, first.family);
-      },
+    void allowedAddresses(hostname, hostNames, (address) => networks.allows(address)).then(
+      ([first, ...others]) =>
+        options.all === true
+          ? callback(null, [first, ...others])
+          : callback(null, first.address, first.family),
       (error: Error) => callback(error, '', 0),
     );
   };

@@ -15,6 +15,7 @@ import { findMessages } from '../../outcomes/report/find-messages-store.ts';
 import { readReport } from '../../outcomes/report/read-report-store.ts';
 import * as webhook from '../../outcomes/webhook/postmark-webhook.ts';
 import { factsOf, type WebhookEvent } from '../../outcomes/webhook/webhook-format.ts';
+import { forEach } from '../../sending/submission/for-each.ts';
 import { member } from '../../sending/submission/read-body-json.ts';
 import type { CallMembers, DropInAnswer, DropInRequest } from '../provider/drop-in.ts';
 import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
@@ -211,8 +212,7 @@ const sendOne = (read: ReadEmail, members: CallMembers) => ({
 const sendBatch = (read: ReadEmail, start?: readonly [RegExp, string]) => ({
   answer(request: DropInRequest) {
     const send = (body: Buffer) => sendEmail(request, read, body).catch(describe);
-    const sendAll = async (emails: readonly Buffer[]) =>
-      ok(await request.sending.forEach(emails, send));
+    const sendAll = async (emails: readonly Buffer[]) => ok(await forEach(emails, send));
     return request.sending.useBatch(maxBatchEmails, sendAll, start);
   },
   bodyBytes: 10 * mebibyte,

@@ -1,14 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../base/values/errors.ts';
 import { parseTemplateId } from '../../base/values/ids.ts';
 import {
   readTemplateFacts,
   readTemplateVersion,
 } from '../../content/template/template-page-store.ts';
-import { toFault } from '../../host/http/answer-fault.ts';
 import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import type { RawRight } from '../../sending/submission/admit-caller.ts';
 import type { Receipt } from '../../sending/submission/commit-message.ts';
+import { forEach } from '../../sending/submission/for-each.ts';
 import { member, readBodyJson } from '../../sending/submission/read-body-json.ts';
 import { type AttachmentPlaces, parseLargeBody } from '../../sending/submission/read-large-json.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
@@ -16,8 +15,6 @@ import { RequestActions } from './drop-in-request.ts';
 import type { ProviderMessage } from './mail.ts';
 import { invalidMember } from './place.ts';
 
-/** Messages of a batch that are sent at the same time; a commit takes them together. */
-const concurrency = 20;
 const listStart = /^\s*\[/;
 
 /** Messages of a batch. Each call makes one that can be sent once. */
@@ -106,7 +103,7 @@ export class Sending extends RequestActions {
 
   /** Checks all messages of a batch before one of them is sent. @returns the first that can't be */
   async checkEach(messages: BatchMessages): Promise<FailedMessage | undefined> {
-    return divide(await this.forEach(messages, (message) => this.check(message()))).failed[0];
+    return divide(await forEach(messages, (message) => this.check(message()))).failed[0];
   }
 
   /**
@@ -117,25 +114,7 @@ export class Sending extends RequestActions {
     const key = bodyAt && this.request.headers['idempotency-key'];
     const send = (message: BatchMessages[number], index: number) =>
       this.send(message(), key === undefined ? key : `${key}/${index}`, bodyAt?.(index));
-    return divide(await this.forEach(messages, send));
-  }
-
-  /** Does something with each, a few at a time, and gives its result or why it failed, in order. */
-  async forEach<Item, Result>(
-    items: readonly Item[],
-    work: (item: Item, index: number) => Promise<Result>,
-  ): Promise<(Result | Fault)[]> {
-    const results: (Result | Fault)[] = [];
-    const waiting = items.entries();
-    const workInTurn = async (): Promise<void> => {
-      for (const [index, item] of waiting) {
-        // Reading a large message takes milliseconds.
-        await nextTurn();
-        results[index] = await Promise.try(work, item, index).catch(toFault);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, workInTurn));
-    return results;
+    return divide(await forEach(messages, send));
   }
 
   /**

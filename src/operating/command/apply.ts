@@ -1,5 +1,4 @@
 import { isUnavailable } from '../../base/database/sqlstate.ts';
-import { PublicNetworks } from '../../base/network/public-networks.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { type Config, readConfig, signInSettingsOf } from '../config/config.ts';
 import { applyManifest } from '../manifest/apply-manifest.ts';
@@ -50,7 +49,7 @@ async function applyTo(
   try {
     const { database, key } = installation;
     const signIn = signInSettingsOf(config);
-    const outboxNetworks = new PublicNetworks(config.outboxNetworks);
+    const { outboxNetworks } = config;
     return await applyManifest(database, key, manifest, { ...options, signIn, outboxNetworks });
   } catch (cause) {
     if (!isUnavailable(cause)) throw cause;

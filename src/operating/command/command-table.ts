@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { roles } from '../../accounts/account/account.ts';
 import { nodeRoles } from '../../base/threads/node-role.ts';
-import { defaultRowsPerSecond, maxRowsPerSecond } from '../../outbox/source/source-url.ts';
+import { defaultRowsPerSecond, maxRowsPerSecond } from '../../outbox/source/source-schemas.ts';
 import { maxDemoMessages } from '../demo-data/demo-limits.ts';
 import { commandRunner, commandsOf, groupsOf } from './command-runner.ts';
 import type { CommandShell } from './shell.ts';

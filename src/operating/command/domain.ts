@@ -21,8 +21,9 @@ import { createLog } from '../../base/values/log.ts';
 import { parseDomainName } from '../../base/values/mail-domain.ts';
 import { poolsOf } from '../../sending/delivery/direct/source-pools.ts';
 import { commandLine, recordChange } from '../change/actor.ts';
-import { changeResource, dropResource, ResourceNotFound } from '../change/change-resource.ts';
+import { changeResource, dropResource } from '../change/change-resource.ts';
 import { type AccountContext, type CommandContext, onAccount } from './open-running.ts';
+import { notInAccount, orNotInAccount } from './read-account.ts';
 import { printResult, printTable } from './shell.ts';
 import { describeWarmUp, readWarmUp, type WarmUpOptions } from './source.ts';
 
@@ -62,7 +63,7 @@ export const domainCommands = {
     await dropResource(context, commandLine(accountId), {
       ...domainSettings(accountId, domain),
       write: (transaction) => removeSendingDomain(transaction, accountId, domain),
-    }).catch(throwAsNoDomain(context, domain));
+    }).catch(orNotInAccount(accountId, `sending domain ${domain}`));
     printResult(shell, `Removed ${domain} and its keys.`, { domain, removed: true });
   }),
   add: onAccount(
@@ -131,7 +132,7 @@ async function change(
     ...domainSettings(accountId, domain),
     write: (transaction, before) =>
       saveDomainSettings(transaction, accountId, domain, before, settings),
-  }).catch(throwAsNoDomain(context, domain));
+  }).catch(orNotInAccount(accountId, `sending domain ${domain}`));
 }
 
 async function openSendingDomains({
@@ -185,19 +186,8 @@ function quote(text: string): string {
 async function findDomain(context: AccountContext, domainText: string): Promise<SendingDomain> {
   const name = readName(domainText);
   const domain = await readSendingDomain(context.database.kysely, context.accountId, name);
-  if (domain === undefined) throw noDomain(context, name);
+  if (domain === undefined) throw notInAccount(context.accountId, `sending domain ${name}`);
   return domain;
-}
-
-function noDomain({ accountId }: AccountContext, domain: string): OperatorError {
-  return new OperatorError(`The account ${accountId} has no sending domain ${domain}.`);
-}
-
-/** Handles a domain that was removed between the lookup and the change. */
-function throwAsNoDomain(context: AccountContext, domain: string) {
-  return (error: unknown): never => {
-    throw error instanceof ResourceNotFound ? noDomain(context, domain) : error;
-  };
 }
 
 function readName(text: string): string {

@@ -1,44 +1,45 @@
 import { DnsClient } from '../../base/dns/dns-client.ts';
 import { chooseDnsServers } from '../../base/dns/dns-server.ts';
 import { HostNames } from '../../base/dns/host-names.ts';
-import { PublicNetworks } from '../../base/network/public-networks.ts';
 import { systemClock } from '../../base/values/clock.ts';
 import { OperatorError } from '../../base/values/errors.ts';
-import { type AccountId, isPublicId } from '../../base/values/ids.ts';
+import { isPublicId } from '../../base/values/ids.ts';
 import { describeFailure } from '../../outbox/reader/describe-failure.ts';
 import { openTable } from '../../outbox/reader/open-table.ts';
 import { constraintChanges, outboxSchemaSql } from '../../outbox/source/outbox-schema-sql.ts';
 import {
   listSources,
   maxRetryIds,
-  type OutboxSource,
   openSource,
-  outboxSourceOf,
   readTemplateNeeds,
-  removeSource,
-  retryOf,
-  saveSource,
+  sourceOf,
   type TemplateNeeds,
 } from '../../outbox/source/outbox-source-store.ts';
 import {
   maxSourceUrlLength,
-  parseSourceUrl,
+  type OutboxSource,
   tableNamePattern,
-} from '../../outbox/source/source-url.ts';
+} from '../../outbox/source/source-schemas.ts';
 import { commandLine } from '../change/actor.ts';
-import { changeResource, dropResource, ResourceNotFound } from '../change/change-resource.ts';
+import { changeResource, dropResource } from '../change/change-resource.ts';
+import { applyEntry } from '../manifest/apply-manifest.ts';
+import { readStandardInput } from '../manifest/manifest-files.ts';
+import { ManifestError } from '../manifest/manifest-problems.ts';
+import { outboxSection } from '../manifest/resource-sections.ts';
 import { type AccountContext, onAccount } from './open-running.ts';
+import { notInAccount, orNotInAccount } from './read-account.ts';
 import { type CommandShell, print, printResult, printTable } from './shell.ts';
 
-interface AddOptions extends Pick<OutboxSource, 'after'> {
+interface TableOptions {
   readonly table: string;
   readonly answers?: string;
+}
+
+interface AddOptions extends TableOptions, Pick<OutboxSource, 'after'> {
   readonly rate: number;
 }
 
-interface SchemaOptions extends Pick<OutboxSource, 'dialect'> {
-  readonly table: string;
-  readonly answers?: string;
+interface SchemaOptions extends TableOptions, Pick<OutboxSource, 'dialect'> {
   /** A source. */
   readonly check?: string;
 }
@@ -58,53 +59,48 @@ export const outboxCommands = {
       ],
     ]);
   }),
-  add: onAccount((id: string, options: AddOptions) => {
+  add: onAccount((id: string, given: AddOptions) => {
     if (!isPublicId(id))
       throw new OperatorError(`"${id}" is not a valid ID: use 1 to 64 letters, digits, - and _.`);
-    const table = readTable(options.table, '--table');
-    return async ({ shell, config, database, key, accountId }) => {
-      const url = await readLine(shell);
-      const parsed = parseSourceUrl(url, new PublicNetworks(config.outboxNetworks));
-      if ('reason' in parsed)
-        throw new OperatorError(`The URL on standard input ${parsed.reason}.`);
-      const masterKey = await key();
-      const { rate: rowsPerSecond, after } = options;
-      const answers = options.answers && readTable(options.answers, '--answers');
-      const settings = { table, answers, after, database: parsed, rowsPerSecond };
-      const { after: saved } = await changeResource({ database }, commandLine(accountId), {
-        ...outboxSourceOf(accountId, id),
+    const { rate: rowsPerSecond, ...settings } = given;
+    checkTables(settings);
+    return async (context) => {
+      const { shell, config, accountId } = context;
+      const url = await readStandardInput(shell.in, maxSourceUrlLength + 2);
+      const entry = { ...settings, id, url: typeof url === 'string' ? url : '', rowsPerSecond };
+      const options = { outboxNetworks: config.outboxNetworks };
+      const scope = { key: await context.key(), accountId, options };
+      const source = sourceOf(accountId, id);
+      const { after: saved } = await changeResource(context, commandLine(accountId), {
+        ...source.resource,
         writeOnly: ['url'],
         async write(transaction) {
-          const refusal = await saveSource(transaction, masterKey, accountId, id, settings);
-          if (refusal !== undefined)
-            throw new OperatorError(`--${refusal.field} ${refusal.reason}.`);
+          await applyEntry(outboxSection, entry, { ...scope, transaction }).catch(throwAsOption);
+          await source.announce(transaction);
         },
       });
-      printResult(shell, `${id} sends the rows of ${table} in ${parsed.shown}.`, saved);
+      printResult(shell, `${id} sends the rows of ${saved.table} in ${saved.server}.`, saved);
     };
   }),
   retry: onAccount((id: string, rows: readonly string[]) => async (context) => {
-    const { shell, database, accountId } = context;
+    const { shell, accountId } = context;
     if (rows.length > maxRetryIds)
       throw new OperatorError(`Name at most ${maxRetryIds} rows, or none to retry all.`);
-    await changeResource({ database }, commandLine(accountId), retryOf(accountId, id, rows)).catch(
-      notFound(accountId, id),
-    );
+    const retry = sourceOf(accountId, id).retry(rows);
+    const change = changeResource(context, commandLine(accountId), retry);
+    await change.catch(orNotInAccount(accountId, `outbox ${id}`));
     printResult(shell, 'Its reader sends them again within seconds.', { id, rows });
   }),
-  remove: onAccount((id: string) => async ({ shell, database, accountId }) => {
-    await dropResource({ database }, commandLine(accountId), {
-      ...outboxSourceOf(accountId, id),
-      write: (transaction) => removeSource(transaction, accountId, id),
-    }).catch(notFound(accountId, id));
+  remove: onAccount((id: string) => async (context) => {
+    const { shell, accountId } = context;
+    const { resource, remove: write } = sourceOf(accountId, id);
+    const change = dropResource(context, commandLine(accountId), { ...resource, write });
+    await change.catch(orNotInAccount(accountId, `outbox ${id}`));
     printResult(shell, `Removed ${id}. Its table stays.`, { id, removed: true });
   }),
   async schema(shell: CommandShell, account: string | undefined, options: SchemaOptions) {
-    const tables = {
-      dialect: options.dialect,
-      table: readTable(options.table, '--table'),
-      answers: options.answers === undefined ? null : readTable(options.answers, '--answers'),
-    };
+    checkTables(options);
+    const tables = { ...options, answers: options.answers ?? null };
     const show = (sql: string): void => {
       if (shell.json === true) print(shell, JSON.stringify({ sql }));
       else shell.out(sql);
@@ -128,42 +124,35 @@ async function checkConstraints(
   templates: readonly TemplateNeeds[],
 ): Promise<string[]> {
   const source = await openSource(database.kysely, await key(), accountId, id);
-  if (source === undefined) return notFound(accountId, id)(new ResourceNotFound(''));
+  if (source === undefined) throw notInAccount(accountId, `outbox ${id}`);
   const dns = new DnsClient(chooseDnsServers(config.dnsServers));
-  const { table } = await openTable(source, {
-    networks: new PublicNetworks(config.outboxNetworks),
-    hostNames: new HostNames(dns, systemClock),
-  }).catch((error: unknown) => {
+  const hostNames = new HostNames(dns, systemClock);
+  const opened = openTable(source, { networks: config.outboxNetworks, hostNames });
+  const { table, client } = await opened.catch((error: unknown) => {
     throw new OperatorError(`Can’t read ${id}: ${describeFailure(error).detail}.`);
   });
   try {
     return constraintChanges(source, templates, await table.constraints());
   } finally {
-    table.client.close();
+    client.close();
   }
 }
 
-function notFound(accountId: AccountId, id: string) {
-  return (error: unknown): never => {
-    if (!(error instanceof ResourceNotFound)) throw error;
-    throw new OperatorError(`The account ${accountId} has no outbox ${id}.`);
-  };
+/** @throws OperatorError that names the option because of which a source can't be saved */
+function throwAsOption(error: unknown): never {
+  const [problem] = error instanceof ManifestError ? error.problems : [];
+  if (problem === undefined) throw error;
+  const { path, message } = problem;
+  throw new OperatorError(
+    `${path === 'url' ? 'The URL on standard input' : `--${path}`} ${message}.`,
+  );
 }
 
-/** @throws OperatorError if it isn't the name of a table */
-function readTable(text: string, option: string): string {
-  if (new RegExp(tableNamePattern, 'u').test(text)) return text;
-  throw new OperatorError(`${option} must be a name such as email_outbox or shop.email_outbox.`);
-}
-
-/** What standard input has, so that a password is in no list of processes. */
-async function readLine(shell: CommandShell): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of shell.in) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > maxSourceUrlLength + 2) break;
-  }
-  return Buffer.concat(chunks).toString().trim();
+/** @throws OperatorError if one isn't the name of a table */
+function checkTables({ table, answers = table }: TableOptions): void {
+  for (const [option, name] of Object.entries({ table, answers }))
+    if (!new RegExp(tableNamePattern, 'u').test(name))
+      throw new OperatorError(
+        `--${option} must be a name such as email_outbox or shop.email_outbox.`,
+      );
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { SignInSettings } from '../../accounts/access/authorize.ts';
+import { PublicNetworks } from '../../base/network/public-networks.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import {
   type ConnectionLimits,
@@ -89,7 +90,7 @@ function readSettings(given: SettingReader) {
     /** Message submission over SMTP; undefined: off. */
     smtpSubmission: readSmtpSubmission(given),
     webhookNetworks: given.read('WEBHOOK_NETWORKS'),
-    outboxNetworks: given.read('OUTBOX_NETWORKS'),
+    outboxNetworks: new PublicNetworks(given.read('OUTBOX_NETWORKS')),
     keepReaderAddresses: given.read('KEEP_READER_ADDRESSES'),
     metrics: readMetricsAccess(given),
     inboxToken: given.read('INBOX_TOKEN'),

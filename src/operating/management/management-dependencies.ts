@@ -6,6 +6,7 @@ import type { BrowserSessions } from '../../accounts/sign-in/browser/browser-ses
 import type { ChangeListener } from '../../base/database/change-listener.ts';
 import type { Database } from '../../base/database/open-database.ts';
 import type { Limiter } from '../../base/fairness/limiter.ts';
+import type { PublicNetworks } from '../../base/network/public-networks.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { Log } from '../../base/values/log.ts';
@@ -15,7 +16,6 @@ import type { ReplyAddresses } from '../../content/message/reply-address.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import type { TemplateDirectory } from '../../content/template/template-directory.ts';
 import type { BackupSettings } from '../../host/backup/backup-target.ts';
-import type { Outbox } from '../../outbox/outbox-module.ts';
 import type { AccountEvents } from '../../outcomes/webhook/account-events.ts';
 import type { Webhooks } from '../../outcomes/webhook/webhook-module.ts';
 import type { InboxReaders } from '../../sending/inbox/inbox-access.ts';
@@ -70,7 +70,7 @@ export interface ManagementDependencies {
     Webhooks,
     'box' | 'networks' | 'replayEvent' | 'replayPeriod' | 'resume' | 'sendTest'
   >;
-  readonly outbox: Pick<Outbox, 'networks'>;
+  readonly outboxNetworks: PublicNetworks;
   readonly events: Pick<AccountEvents, 'latest' | 'listen' | 'read'>;
   readonly streams: Pick<Limiter, 'tryAcquire'>;
   /** Aborts when the service stops. */

@@ -156,7 +156,7 @@ function requireUnchanged(readOnly: Members, before: unknown): void {
 
 /** Where a change through the API applies an entry of a manifest to the account of the path. */
 export function entryScope(call: OperationCall, transaction: DatabaseTransaction): EntryScope {
-  const { key, outbox } = call.dependencies;
+  const { key, outboxNetworks } = call.dependencies;
   const { accountId } = call.params;
-  return { transaction, key, accountId, options: { outboxNetworks: outbox.networks } };
+  return { transaction, key, accountId, options: { outboxNetworks } };
 }

@@ -66,7 +66,6 @@ async function exportAccount(
   const account = await readAccount(kysely, accountId);
   if (account === undefined) return undefined;
   const { id, name, suspended, retentionDays, quota, policy } = account;
-  const sources = await listSources(kysely, id);
   return {
     id,
     name,
@@ -84,13 +83,7 @@ async function exportAccount(
     users: (await readUsers(kysely, id)).map(
       ({ operator, ...user }): RawUser => ({ ...user, operator: operator || undefined }),
     ),
-    senders: (await readSenders(kysely, id)).map(
-      ({ address, displayNames, verified }): RawSender => ({
-        address,
-        displayNames: [...displayNames],
-        verified,
-      }),
-    ),
+    senders: (await readSenders(kysely, id)) as RawSender[],
     integrations: (await readIntegrations(kysely, id)).map(
       ({ clientId, name: called, redirectUri, grants }): RawIntegration => ({
         clientId,
@@ -105,7 +98,9 @@ async function exportAccount(
       const csv = files.contacts(id, listId);
       return { id: listId, name: called, folderName, description, csv };
     }),
-    outboxSources: sources.map((one) => Clean(OutboxSourceSchema, one) as RawOutboxSource),
+    outboxSources: (await listSources(kysely, id)).map(
+      (one) => Clean(OutboxSourceSchema, one) as RawOutboxSource,
+    ),
   };
 }
 

@@ -72,13 +72,16 @@ interface Unreadable {
   readonly reason: string;
 }
 
-async function readStandardInput(input: AsyncIterable<Buffer>): Promise<string | Unreadable> {
+export async function readStandardInput(
+  input: AsyncIterable<Buffer>,
+  maxBytes = maxManifestBytes,
+): Promise<string | Unreadable> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of input) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > maxManifestBytes) return tooLarge(maxManifestBytes);
+    if (size > maxBytes) return tooLarge(maxBytes);
   }
   return decode(Buffer.concat(chunks));
 }

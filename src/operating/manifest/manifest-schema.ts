@@ -2,15 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { roles, secondFactorRules, signInRules } from '../../accounts/account/account.ts';
 import { givenSettings } from '../../accounts/account/account-settings.ts';
 import { maxPasswordLength } from '../../accounts/account/hash-password.ts';
-import {
-  NamedObject,
-  Nullable,
-  OptionalText,
-  StrictObject,
-  strict,
-  Text,
-  Whole,
-} from '../../base/values/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject, strict } from '../../base/values/common-schemas.ts';
 import { type FieldValue, structureSchemas } from '../../content/template/field-value.ts';
 import { maxGuardDays } from '../../content/template/guarded-field.ts';
 import { maxLocaleLength } from '../../content/template/locale.ts';
@@ -20,12 +12,7 @@ import {
   MAX_IMAGES,
 } from '../../content/template/template-limits.ts';
 import type { FieldSettings, TemplateImage } from '../../content/template/template-source.ts';
-import {
-  defaultRowsPerSecond,
-  maxRowsPerSecond,
-  maxSourceUrlLength,
-  tableNamePattern,
-} from '../../outbox/source/source-url.ts';
+import { sourceSettings } from '../../outbox/source/source-schemas.ts';
 import { imageTypes } from '../../sending/submission/check-image.ts';
 
 /** An id of an account, integration, template or list. */
@@ -371,34 +358,8 @@ export const ListSchema = Type.Object(
   { ...strict, description: 'A contact list.' },
 );
 
-const tableName = { examples: ['email_outbox'], maxLength: 127, pattern: tableNamePattern };
-const rate = { minimum: 1, maximum: maxRowsPerSecond };
-
-export const AfterAccept = Type.Enum(['keep', 'delete'], {
-  description: 'What happens to accepted rows; failed ones stay. Default: keep.',
-});
-
 export const OutboxSourceSchema = Type.Object(
-  {
-    id: PublicId('The ID of the source.'),
-    table: OptionalText({
-      description: 'Can have a schema: `shop.email_outbox`. Required for a new source, and fixed.',
-      ...tableName,
-    }),
-    url: OptionalText({
-      description:
-        'Where its database is: `postgres://user:password@host:5432/database`, or `mysql://`. The server needs TLS with a certificate for the host. Required for a new source; in a manifest, preferably an environment variable reference.',
-      examples: ['postgres://signalpost:password@db.shop.example/shop'],
-      maxLength: maxSourceUrlLength,
-    }),
-    answers: Type.Optional(
-      Nullable(Text('A second table, which gets the answers. Fixed.', tableName)),
-    ),
-    after: Type.Optional(AfterAccept),
-    rowsPerSecond: Type.Optional(
-      Whole(`Max rows sent per second. Default: ${defaultRowsPerSecond}.`, rate),
-    ),
-  },
+  { id: PublicId('The ID of the source.'), ...sourceSettings },
   { ...strict, description: 'A table of a database of the account, whose rows are sent.' },
 );
 

@@ -42,15 +42,12 @@ import {
   saveList,
 } from '../../content/list/list-store.ts';
 import {
-  findSourceProblem,
-  type LeasedSource,
+  changeSource,
   listSources,
-  type OutboxSource,
   openSource,
-  removeSource,
-  saveSource,
+  sourceOf,
 } from '../../outbox/source/outbox-source-store.ts';
-import { parseSourceUrl } from '../../outbox/source/source-url.ts';
+import type { OutboxSource } from '../../outbox/source/source-schemas.ts';
 import type {
   ManifestContacts,
   ManifestIntegration,
@@ -317,23 +314,18 @@ export const outboxSection: Section<'id', RawOutboxSource, ManifestOutboxSource,
   key: 'id',
   build: (raw, path) => ({ ...raw, path }),
   read: listSources,
-  async plan({ path, id, url, ...entry }, before, context) {
-    const { transaction, accountId, key, problems, options } = context;
+  async plan({ path, id, ...settings }, _, { transaction, accountId, key, problems, options }) {
     const networks = options.outboxNetworks ?? new PublicNetworks([]);
-    const database = url === undefined ? undefined : parseSourceUrl(url, networks);
-    const settings = { ...entry, database };
-    const refusal = findSourceProblem(before, settings);
-    if (refusal !== undefined) {
-      problems.add([...path, refusal.field], refusal.reason);
+    const before = await openSource(transaction, key, accountId, id);
+    const after = changeSource(before, settings, networks);
+    if ('reason' in after) {
+      problems.add([...path, after.field], after.reason);
       return undefined;
     }
-    const stored = before && (await openSource(transaction, key, accountId, id));
-    const given = database !== undefined && 'url' in database && { url: database.url };
-    const states = { before: stored, after: { ...stored, ...entry, ...given } };
-    return planState<Partial<LeasedSource>>(states, ['after', 'rowsPerSecond', 'url'], {
-      notes: stored !== undefined && states.after.url !== stored.url ? ['new URL'] : [],
-      run: () => saveSource(transaction, key, accountId, id, settings),
+    return planState<typeof after>({ before, after }, ['after', 'rowsPerSecond', 'url'], {
+      notes: before !== undefined && after.url !== before.url ? ['new URL'] : [],
+      run: () => sourceOf(accountId, id).save(transaction, key, after),
     });
   },
-  remove: (transaction, accountId, { id }) => removeSource(transaction, accountId, id),
+  remove: (transaction, accountId, { id }) => sourceOf(accountId, id).remove(transaction),
 };

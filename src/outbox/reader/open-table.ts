@@ -1,11 +1,13 @@
 import type { HostNames } from '../../base/dns/host-names.ts';
-import { type GuardedClient, guardedAddress } from '../../base/network/guarded-database.ts';
+import type { GuardedClient } from '../../base/network/guarded-database.ts';
 import { connectToMysql } from '../../base/network/guarded-mysql.ts';
 import { connectToPostgres } from '../../base/network/guarded-postgres.ts';
+import { allowedAddresses } from '../../base/network/guarded-request.ts';
 import type { PublicNetworks } from '../../base/network/public-networks.ts';
-import type { OutboxSource } from '../source/outbox-source-store.ts';
+import type { OpenSource } from '../source/outbox-source-store.ts';
 import { parseSourceUrl } from '../source/source-url.ts';
-import { maxAnswerBytes, OutboxTable, TableProblem } from './outbox-table-store.ts';
+import { TableProblem } from './describe-failure.ts';
+import { maxAnswerBytes, outboxTable } from './outbox-table-store.ts';
 
 export interface OpenTableDependencies {
   readonly networks: PublicNetworks;
@@ -19,7 +21,7 @@ export interface OpenTableDependencies {
  * @throws TableProblem URL_NOT_ALLOWED or READ_ONLY, or an Error of the last server that was tried
  */
 export async function openTable(
-  source: OutboxSource & { readonly url: string },
+  source: OpenSource,
   { networks, hostNames }: OpenTableDependencies,
   onNews?: () => void,
 ) {
@@ -31,12 +33,15 @@ export async function openTable(
   for (const server of parsed.servers) {
     let client: GuardedClient | undefined;
     try {
-      const address = await guardedAddress(server, networks, hostNames);
+      const { host, tls } = server;
+      const [{ address }] = await allowedAddresses(host, hostNames, (each) =>
+        tls ? networks.allows(each) : networks.isTrusted(each),
+      );
       client = await connect(server, address, options);
-      const table = new OutboxTable(client, source);
-      await table.start(server.host);
+      const table = outboxTable(client, source);
+      await table.start(host);
       const replicate = () => connectToPostgres(server, address, { ...options, replication: true });
-      return { table, replicate };
+      return { table, client, source, replicate };
     } catch (error) {
       client?.close();
       failure = error;

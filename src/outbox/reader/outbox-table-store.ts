@@ -1,6 +1,7 @@
 import type { GuardedClient, TextRow } from '../../base/network/guarded-database.ts';
 import { tableDialects } from '../source/dialect-sql.ts';
-import type { OutboxSource } from '../source/outbox-source-store.ts';
+import type { OutboxSource } from '../source/source-schemas.ts';
+import { TableProblem } from './describe-failure.ts';
 
 /** A row to send, as its table has it; JSON as text. */
 export interface OutboxRow {
@@ -37,211 +38,178 @@ export const maxAnswerBytes = 4 * maxPageBytes;
 export const maxIdLength = 3_000;
 const maxTextLength = 1_000;
 
-/** Why a table can't be read; its account can fix it. */
-export class TableProblem extends Error {
-  override name = 'TableProblem';
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 type Columns = ReadonlyMap<string | null | undefined, TextRow>;
+
+/** The columns of the content of a row, and of an answer. */
+const content = ['template', 'to_address', 'data', 'options', 'send_at'];
+const answered = ['status', 'message_id', 'error', 'processed_at'];
+
+export type OutboxTable = ReturnType<typeof outboxTable>;
 
 /**
  * A table of an account's own database, and a second one for the answers if there is one. Every transaction is short, and waits for
  * none of the account's for long.
+ * @param source its tables have names of `tableNamePattern`
  */
-export class OutboxTable {
-  readonly client: GuardedClient;
-  readonly #dialect: typeof tableDialects.postgres;
-  readonly #source: OutboxSource;
-  readonly #table: string;
-  /** Where the answers are. */
-  readonly #answers: string;
-  #columns: Columns = new Map();
-  #answerColumns: Columns = new Map();
+export function outboxTable(client: GuardedClient, source: OutboxSource) {
+  const dialect = tableDialects[source.dialect];
+  const { rows: given, text } = dialect;
+  const isApart = source.answers !== null;
+  const table = dialect.quote(source.table);
+  const answerTable = dialect.quote(source.answers ?? source.table);
+  let columns: Columns = new Map();
+  let answerColumns = columns;
 
-  /** @param source its tables have names of `tableNamePattern` */
-  constructor(client: GuardedClient, source: OutboxSource) {
-    this.client = client;
-    this.#source = source;
-    this.#dialect = tableDialects[source.dialect];
-    this.#table = this.#dialect.quote(source.table);
-    this.#answers = this.#dialect.quote(source.answers ?? source.table);
-  }
-
-  /**
-   * Prepares a new connection.
-   * @throws TableProblem READ_ONLY if the server can't be written to
-   */
-  async start(host: string): Promise<void> {
-    for (const text of this.#dialect.start) await this.client.query(text);
-    const [row] = await this.client.query(this.#dialect.isStandby);
-    if (row?.standby === 't' || row?.standby === '1')
-      throw new TableProblem('READ_ONLY', `${host} is a standby`);
-  }
-
-  /**
-   * Reads which columns the tables have.
-   * @returns PostgreSQL: the table's publication, if it has one, and how it calls the table
-   * @throws TableProblem TABLE_MISSING or COLUMN_MISSING
-   */
-  async describe(): Promise<TextRow> {
-    const { table, answers } = this.#source;
-    const own = ['id', 'template', 'to_address', ...(answers === null ? ['status'] : [])];
-    this.#columns = await this.#columnsOf(table, own);
-    this.#answerColumns =
-      answers === null ? this.#columns : await this.#columnsOf(answers, ['id', 'status']);
-    return this.#columns.get('id') ?? {};
-  }
-
-  async #columnsOf(table: string, required: readonly string[]): Promise<Columns> {
-    const rows = await this.client.query(this.#dialect.columns, table);
+  async function columnsOf(name: string, ...required: string[]): Promise<Columns> {
+    const rows = await client.query(dialect.columns, name);
     if (rows.length === 0)
-      throw new TableProblem('TABLE_MISSING', `the table ${table} doesn’t exist`);
-    const columns = new Map(rows.map((row) => [row.name, row]));
-    const missing = required.filter((name) => !columns.has(name));
-    if (missing.length === 0) return columns;
-    throw new TableProblem('COLUMN_MISSING', `the table ${table} has no column ${missing}`);
+      throw new TableProblem('TABLE_MISSING', `the table ${name} doesn’t exist`);
+    const found = new Map(rows.map((row) => [row.name, row]));
+    const missing = required.filter((column) => !found.has(column));
+    if (missing.length === 0) return found;
+    throw new TableProblem('COLUMN_MISSING', `the table ${name} has no column ${missing}`);
   }
 
-  /** Bytes of WAL that a replication slot of PostgreSQL holds back; 0 if there is none of this name. */
-  async slotBytes(slot: string): Promise<number> {
-    const [row] = await this.client.query(
-      'select pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) as bytes from pg_replication_slots where slot_name = $1',
-      slot,
-    );
-    return Number(row?.bytes ?? 0);
-  }
+  /** A statement whose parameter is a list. */
+  const run = (sql: string, list?: readonly object[]) =>
+    client.query(sql, list && JSON.stringify(list));
+  const byId = (ids: readonly string[]) => ids.map((id) => ({ id }));
 
-  /** Names of the check constraints. */
-  async constraints(): Promise<readonly string[]> {
-    const rows = await this.client.query(this.#dialect.constraints, this.#source.table);
-    return rows.map(({ name }) => String(name));
-  }
-
-  /**
-   * Reads rows without an answer, by id. Rows whose transactions haven't committed aren't seen.
-   * @param ids only of these rows
-   */
-  async readWaiting(limit: number, ids?: readonly string[]): Promise<readonly OutboxRow[]> {
-    const has = (name: string, sql: string) =>
-      `${this.#columns.has(name) ? sql : 'null'} as ${name}`;
-    const text = (name: string, maxLength: number) =>
-      has(name, `left(cast(t.${name} as ${this.#dialect.text}), ${maxLength})`);
-    const rows = await this.#inTransaction(() =>
-      this.client.query(
-        `select id, version, template, to_address, send_at, message_id, size,
-           case when size <= ${maxRowBytes} then data end as data,
-           case when size <= ${maxRowBytes} then options end as options
-         from (
-           select *, sum(least(size, ${maxRowBytes})) over (order by place) as total from (
-             select *, coalesce(octet_length(data), 0) + coalesce(octet_length(options), 0) as size from (
-               select t.id as place, ${this.#identity()}, ${text('template', maxTextLength)},
-                 ${text('to_address', maxTextLength)}, ${text('message_id', 36)}, ${text('data', maxPageBytes)},
-                 ${text('options', maxPageBytes)}, ${has('send_at', this.#dialect.time('t.send_at'))}
-               from ${this.#table} as t where ${this.#waiting(ids !== undefined)}
-               order by t.id limit ${limit}) as waiting) as sized) as summed
-         where total <= ${maxPageBytes} order by place`,
-        ids && listOf(ids),
-      ),
-    );
-    return rows.slice(0, limit) as unknown as readonly OutboxRow[];
-  }
-
-  /**
-   * Writes answers to rows that are as they were read. Rows that a transaction of the account has locked are left for later.
-   * @returns how many were written
-   */
-  answer(answers: readonly RowAnswer[]): Promise<number> {
-    const { answers: second, after } = this.#source;
-    const { rows, update, remove } = this.#dialect;
-    const table = `${this.#table} as t ${this.#columns.get('id')?.hint ?? ''}`;
-    const is = (status: string) => `t.id = ${this.#id()} and a.status = '${status}'`;
-    return this.#inTransaction(async () => {
-      const found = await this.client.query(
-        `select ${this.#identity()} from ${this.#table} as t where ${this.#waiting(true)}
-         ${second === null || after === 'delete' ? 'for update skip locked' : ''}`,
-        JSON.stringify(answers),
-      );
-      const versions = new Map(found.map(({ id, version }) => [id, version]));
-      const written = answers.filter(({ id, version }) => versions.get(id) === version);
-      const write = (sql: string) => this.client.query(sql, JSON.stringify(written));
-      const sets = this.#answerSets();
-      if (second !== null)
-        await write(
-          `insert into ${this.#answers} (id, ${sets.map(([name]) => name)})
-           select ${this.#id()}, ${sets.map(([, value]) => value)} from ${rows}`,
-        );
-      else if (after === 'keep') await write(update(table, `t.id = ${this.#id()}`, sets));
-      else await write(update(table, is('failed'), sets));
-      if (after === 'delete') await write(remove(table, is('accepted')));
-      return written.length;
-    });
-  }
-
-  /**
-   * Lets failed rows wait again.
-   * @param ids empty: all
-   */
-  async retry(ids: readonly string[]): Promise<void> {
-    const sets = this.#answerSets().map(([name]) => `${name} = null`);
-    const some = `id in (select ${this.#id()} from ${this.#dialect.rows})`;
-    await this.#inTransaction(() =>
-      this.client.query(
-        `${this.#source.answers === null ? `update ${this.#table} set ${sets}` : `delete from ${this.#answers}`}
-         where status = 'failed' and ${ids.length === 0 ? 'true' : some}`,
-        ids.length === 0 ? undefined : listOf(ids),
-      ),
-    );
-  }
-
-  #identity(): string {
-    const { text, version } = this.#dialect;
-    const known = content.filter((name) => this.#columns.has(name));
-    return `left(cast(t.id as ${text}), ${maxIdLength}) as id, cast(${version(known)} as ${text}) as version`;
-  }
-
-  /** The id of a row of the parameter. */
-  #id(): string {
-    return this.#dialect.cast('a.id', this.#columns.get('id') ?? {});
-  }
-
-  #waiting(isSome: boolean): string {
-    const answer = `select 1 from ${this.#answers} as w where w.id = t.id`;
-    const waits = this.#source.answers === null ? 't.status is null' : `not exists (${answer})`;
-    return isSome
-      ? `${waits} and t.id in (select ${this.#id()} from ${this.#dialect.rows})`
-      : waits;
-  }
-
-  /** The columns of an answer, and their values. */
-  #answerSets(): (readonly [string, string])[] {
-    return answered.flatMap((name) => {
-      const column = this.#answerColumns.get(name);
-      const time = name === 'processed_at' ? 'current_timestamp(6)' : undefined;
-      return column ? [[name, time ?? this.#dialect.cast(`a.${name}`, column)]] : [];
-    });
-  }
-
-  async #inTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
-    await this.client.query(this.#dialect.begin);
+  async function inTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
+    await client.query(dialect.begin);
     try {
       const result = await work();
-      await this.client.query('commit');
+      await client.query('commit');
       return result;
     } catch (error) {
-      await this.client.query('rollback').catch(() => undefined);
+      await client.query('rollback').catch(() => undefined);
       throw error;
     }
   }
+
+  const identity = (): string => {
+    const version = dialect.version(content.filter((name) => columns.has(name)));
+    return `left(cast(t.id as ${text}), ${maxIdLength}) as id, cast(${version} as ${text}) as version`;
+  };
+  /** The id of a row of the parameter. */
+  const givenId = (): string => dialect.cast('a.id', columns.get('id') ?? {});
+  const isGiven = (): string => `id in (select ${givenId()} from ${given})`;
+  const isWaiting = isApart
+    ? `not exists (select 1 from ${answerTable} as w where w.id = t.id)`
+    : 't.status is null';
+  /** The columns of an answer, and their values. */
+  const answerSets = (): (readonly [string, string])[] =>
+    answered.flatMap((name) => {
+      const column = answerColumns.get(name);
+      const time = name === 'processed_at' ? 'current_timestamp(6)' : undefined;
+      return column ? [[name, time ?? dialect.cast(`a.${name}`, column)]] : [];
+    });
+
+  return {
+    /**
+     * Prepares a new connection.
+     * @throws TableProblem READ_ONLY if the server can't be written to
+     */
+    async start(host: string): Promise<void> {
+      for (const statement of dialect.start) await client.query(statement);
+      const [row] = await client.query(dialect.isStandby);
+      if (row?.standby === 't' || row?.standby === '1')
+        throw new TableProblem('READ_ONLY', `${host} is a standby`);
+    },
+
+    /**
+     * Reads which columns the tables have.
+     * @returns PostgreSQL: the table's publication, if it has one, and how it calls the table
+     * @throws TableProblem TABLE_MISSING or COLUMN_MISSING
+     */
+    async describe(): Promise<TextRow> {
+      const status = isApart ? [] : ['status'];
+      columns = await columnsOf(source.table, 'id', 'template', 'to_address', ...status);
+      answerColumns =
+        source.answers === null ? columns : await columnsOf(source.answers, 'id', 'status');
+      return columns.get('id') ?? {};
+    },
+
+    /** Bytes of WAL that a replication slot of PostgreSQL holds back; 0 if there is none of this name. */
+    async slotBytes(slot: string): Promise<number> {
+      const [row] = await client.query(
+        'select pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) as bytes from pg_replication_slots where slot_name = $1',
+        slot,
+      );
+      return Number(row?.bytes ?? 0);
+    },
+
+    /** Names of the check constraints. */
+    async constraints(): Promise<readonly string[]> {
+      const rows = await client.query(dialect.constraints, source.table);
+      return rows.map(({ name }) => String(name));
+    },
+
+    /**
+     * Reads rows without an answer, by id. Rows whose transactions haven't committed aren't seen.
+     * @param ids only of these rows
+     */
+    async readWaiting(limit: number, ids?: readonly string[]): Promise<readonly OutboxRow[]> {
+      const has = (name: string, sql: string) => `${columns.has(name) ? sql : 'null'} as ${name}`;
+      const start = (name: string, maxLength: number) =>
+        has(name, `left(cast(t.${name} as ${text}), ${maxLength})`);
+      const rows = await inTransaction(() =>
+        run(
+          `select id, version, template, to_address, send_at, message_id, size,
+             case when size <= ${maxRowBytes} then data end as data,
+             case when size <= ${maxRowBytes} then options end as options
+           from (
+             select *, sum(least(size, ${maxRowBytes})) over (order by place) as total from (
+               select *, coalesce(octet_length(data), 0) + coalesce(octet_length(options), 0) as size from (
+                 select t.id as place, ${identity()}, ${start('template', maxTextLength)},
+                   ${start('to_address', maxTextLength)}, ${start('message_id', 36)}, ${start('data', maxPageBytes)},
+                   ${start('options', maxPageBytes)}, ${has('send_at', dialect.time('t.send_at'))}
+                 from ${table} as t where ${isWaiting} ${ids ? `and t.${isGiven()}` : ''}
+                 order by t.id limit ${limit}) as waiting) as sized) as summed
+           where total <= ${maxPageBytes} order by place`,
+          ids && byId(ids),
+        ),
+      );
+      return rows.slice(0, limit) as unknown as readonly OutboxRow[];
+    },
+
+    /**
+     * Writes answers to rows that are as they were read. Rows that a transaction of the account has locked are left for later.
+     * @returns how many were written
+     */
+    answer(answers: readonly RowAnswer[]): Promise<number> {
+      const isDeleted = source.after === 'delete';
+      const on = `t.id = ${givenId()}`;
+      const locked = `${table} as t ${columns.get('id')?.hint ?? ''}`;
+      const sets = answerSets();
+      return inTransaction(async () => {
+        const found = await run(
+          `select ${identity()} from ${table} as t where ${isWaiting} and t.${isGiven()}
+           ${isApart && !isDeleted ? '' : 'for update skip locked'}`,
+          answers,
+        );
+        const versions = new Map(found.map(({ id, version }) => [id, version]));
+        const written = answers.filter(({ id, version }) => versions.get(id) === version);
+        const insert = `insert into ${answerTable} (id, ${sets.map(([name]) => name)})
+          select ${givenId()}, ${sets.map(([, value]) => value)} from ${given}`;
+        const updated = isDeleted ? `${on} and a.status = 'failed'` : on;
+        await run(isApart ? insert : dialect.update(locked, updated, sets), written);
+        if (isDeleted)
+          await run(dialect.remove(locked, `${on} and a.status = 'accepted'`), written);
+        return written.length;
+      });
+    },
+
+    /**
+     * Lets failed rows wait again.
+     * @param ids empty: all
+     */
+    async retry(ids: readonly string[]): Promise<void> {
+      const reset = `update ${table} set ${answerSets().map(([name]) => `${name} = null`)}`;
+      const all = `${isApart ? `delete from ${answerTable}` : reset} where status = 'failed'`;
+      await inTransaction(() =>
+        ids.length === 0 ? run(all) : run(`${all} and ${isGiven()}`, byId(ids)),
+      );
+    },
+  };
 }
-
-const content = ['template', 'to_address', 'data', 'options', 'send_at'];
-const answered = ['status', 'message_id', 'error', 'processed_at'];
-
-/** The parameter for ids. */
-const listOf = (ids: readonly string[]) => JSON.stringify(ids.map((id) => ({ id })));

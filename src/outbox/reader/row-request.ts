@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { Fault } from '../../base/values/errors.ts';
 import { errorCatalog } from '../../host/http/error-catalog.ts';
+import type { Receipt } from '../../sending/submission/commit-message.ts';
 import { type IdempotencyKey, outboxKeyPrefix } from '../../sending/submission/idempotency.ts';
-import type { FailedRow } from '../source/outbox-source-store.ts';
+import type { FailedRow } from '../source/source-schemas.ts';
 import { maxRowBytes, type OutboxRow, type RowAnswer } from './outbox-table-store.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -34,9 +35,17 @@ export function bodyOfRow(row: OutboxRow, now: number): Buffer {
   if (!isObject(given)) throw invalid('options', 'must be an object');
   const values = parse('data', data);
   const isAhead = sendAt !== null && !(Date.parse(sendAt) <= now);
-  let body = withMember(given, 'envelope', {}, { toAddress });
-  body = withMember(body, 'content', {}, values == null ? {} : { personalizationDataMap: values });
-  body = withMember(body, 'actions', untracked, isAhead ? { sendAt } : {});
+  // What isn't an object stays, so that the send's own check names it.
+  const withMembers = (name: string, defaults: Members, members: Members): unknown => {
+    const before = given[name] === undefined ? {} : given[name];
+    return isObject(before) ? { ...defaults, ...before, ...members } : before;
+  };
+  const body = {
+    ...given,
+    envelope: withMembers('envelope', {}, { toAddress }),
+    content: withMembers('content', {}, values == null ? {} : { personalizationDataMap: values }),
+    actions: withMembers('actions', untracked, isAhead ? { sendAt } : {}),
+  };
   return Buffer.from(JSON.stringify(body));
 }
 
@@ -50,15 +59,6 @@ function parse(field: string, text: string | null): unknown {
 
 const untracked = { trackOpens: false, trackClicks: false };
 
-/**
- * Adds members below a name; what isn't an object stays, so that the send's own check names it.
- * @param defaults what `body` can replace
- */
-function withMember(body: Members, name: string, defaults: Members, members: Members): Members {
-  const before = Object.hasOwn(body, name) ? body[name] : {};
-  return isObject(before) ? { ...body, [name]: { ...defaults, ...before, ...members } } : body;
-}
-
 function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -69,8 +69,14 @@ function invalid(field: string, reason: string): Fault {
 
 const maxErrorDetails = 20;
 
-/** The answer of a row that can't be sent: the error that the API would give. */
-export function failedRow({ id, version }: OutboxRow, { code, details, extra }: Fault): RowAnswer {
+/** The answer of a row: its message, or the error that the API would give. */
+export function answerOf(
+  { id, version }: OutboxRow,
+  outcome: Pick<Receipt, 'messageId'> | Fault,
+): RowAnswer {
+  if (!(outcome instanceof Fault))
+    return { id, version, status: 'accepted', message_id: outcome.messageId, error: null };
+  const { code, details, extra } = outcome;
   const { message } = errorCatalog[code];
   const error = { errorName: code, message, details: details.slice(0, maxErrorDetails), ...extra };
   return { id, version, status: 'failed', message_id: null, error: JSON.stringify(error) };

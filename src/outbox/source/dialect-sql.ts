@@ -2,11 +2,11 @@ import pg from 'pg';
 import type { TextRow } from '../../base/network/guarded-database.ts';
 import { mysqlParameter } from '../../base/network/guarded-mysql.ts';
 
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
 const members = (type: (name: string) => string): string =>
   ['id', 'status', 'message_id', 'error'].map((name) => `${name} ${type(name)}`).join(', ');
-
 const regclass = `to_regclass('"' || replace($1, '.', '"."') || '"')`;
-
 /** A statement's only parameter is the name of a table, or a JSON list that is read as table `a` of texts. */
 const postgresRows = `json_to_recordset($1::json) as a (${members(() => 'text')})`;
 
@@ -40,6 +40,11 @@ const postgres = {
   update: (table: string, on: string, sets: readonly (readonly [name: string, value: string])[]) =>
     `update ${table} set ${sets.map((set) => set.join(' = '))} from ${postgresRows} where ${on}`,
   remove: (table: string, on: string) => `delete from ${table} using ${postgresRows} where ${on}`,
+  /** Whether JSON has a member. */
+  has: (column: string, path: readonly string[]) =>
+    `${column}::jsonb #> ${literal(`{${path.map((name) => JSON.stringify(name))}}`)} is not null`,
+  /** Rows of the past may lack values. */
+  added: ' not valid',
 };
 
 const bareName = `substring_index(${mysqlParameter}, '.', -1)`;
@@ -47,11 +52,7 @@ const schemaName = `if(locate('.', ${mysqlParameter}) > 0, substring_index(${mys
 const mysqlRows = `json_table(${mysqlParameter}, '$[*]' columns (${members((name) => `longtext character set utf8mb4 path '$.${name}'`)})) as a`;
 
 const mysql: typeof postgres = {
-  quote: (table) =>
-    table
-      .split('.')
-      .map((part) => `\`${part.replaceAll('`', '``')}\``)
-      .join('.'),
+  quote: (table) => `\`${table.replaceAll('`', '``').replaceAll('.', '`.`')}\``,
   // Repeatable reads would lock the gap that the next row is inserted into.
   start: [
     'set session transaction isolation level read committed',
@@ -81,6 +82,13 @@ const mysql: typeof postgres = {
   update: (table, on, sets) =>
     `update ${mysqlRows} straight_join ${table} on ${on} set ${sets.map((set) => `t.${set.join(' = ')}`)}`,
   remove: (table, on) => `delete t from ${mysqlRows} straight_join ${table} on ${on}`,
+  has(column, path) {
+    const place = ['$', ...path.map((name) => JSON.stringify(name))].join('.');
+    // What a backslash means depends on the `sql_mode`.
+    const hex = `convert(x'${Buffer.from(place).toString('hex')}' using utf8mb4)`;
+    return `json_contains_path(${column}, 'one', ${place.includes('\\') ? hex : literal(place)})`;
+  },
+  added: '',
 };
 
 export const tableDialects = { postgres, mysql };

@@ -1,20 +1,20 @@
 import { isIP } from 'node:net';
 import type { StrangersServer } from '../../base/network/guarded-database.ts';
 import type { PublicNetworks } from '../../base/network/public-networks.ts';
+import { maxSourceUrlLength } from './source-schemas.ts';
 
 /** Where the URL of a source leads, or why it can't be used: a reason that follows the name of its field. */
-export type ParsedSourceUrl = SourceAddress | { readonly reason: string };
+type ParsedSourceUrl = SourceAddress | { readonly reason: string };
 
-export interface SourceAddress {
+interface SourceAddress {
   readonly dialect: 'postgres' | 'mysql';
   readonly url: string;
   /** One of them is the primary. */
   readonly servers: readonly StrangersServer[];
   /** The part of the URL that is shown. */
-  readonly shown: string;
+  readonly server: string;
 }
 
-export const maxSourceUrlLength = 2_000;
 const maxHosts = 8;
 
 const defaultPorts = { postgres: 5432, mysql: 3306 };
@@ -45,7 +45,7 @@ export function parseSourceUrl(text: string, networks: PublicNetworks): ParsedSo
   const places = servers.map(({ host, port }) =>
     isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`,
   );
-  return { dialect, url, servers, shown: `${places}/${servers[0]?.database}` };
+  return { dialect, url, servers, server: `${places}/${servers[0]?.database}` };
 }
 
 function parseServer(
@@ -87,10 +87,3 @@ function decode(part: string): string | undefined {
     return undefined;
   }
 }
-
-/** A table, or a schema and a table, as the database's catalog spells them. Names with dots or quotes aren't supported. */
-export const tableNamePattern = '^[^\\u0000-\\u001f."]{1,63}(?:\\.[^\\u0000-\\u001f."]{1,63})?$';
-
-/** What a source sends unless its account chooses another rate, and the most that it can choose. */
-export const defaultRowsPerSecond = 500;
-export const maxRowsPerSecond = 5_000;

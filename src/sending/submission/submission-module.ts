@@ -20,7 +20,7 @@ import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
 import { findReplay, type Receipt } from './commit-message.ts';
 import { CustomHeaderRules } from './custom-headers.ts';
 import { type IdempotencyKey, IdempotencyLocks } from './idempotency.ts';
-import { rememberAnswered, removeOldIdempotencyKeys } from './idempotency-key-store.ts';
+import { removeOldIdempotencyKeys } from './idempotency-key-store.ts';
 import { registerMessageStatusRoute } from './message-status-routes.ts';
 import { SendBodyParser } from './parse-send-body.ts';
 import { QuotaShares } from './quota-shares.ts';
@@ -214,9 +214,6 @@ export function createSubmission(dependencies: SubmissionDependencies) {
         }),
       );
     },
-    /** See `rememberAnswered`. */
-    rememberRows: (accountId: AccountId, keys: readonly string[]): Promise<void> =>
-      rememberAnswered(database.kysely, accountId, keys),
     /**
      * Stores an already validated message.
      * @throws Fault QUOTA_EXCEEDED if its account has reached its quota
