@@ -15,10 +15,14 @@ interface MemberPlace {
   readonly api: string;
   readonly etcd: string;
   readonly synchronous: boolean;
+  readonly parameters?: ServerParameters | undefined;
 }
 
+/** Of PostgreSQL, beside the cluster's own. */
+export type ServerParameters = Readonly<Record<string, string>>;
+
 /** What the members share. @param synchronous as docs/operate/high-availability.md recommends */
-export function clusterSettings(synchronous: boolean) {
+export function clusterSettings(synchronous: boolean, parameters: ServerParameters = {}) {
   return {
     ttl: 20,
     loop_wait: 1,
@@ -37,6 +41,7 @@ export function clusterSettings(synchronous: boolean) {
         wal_receiver_timeout: '5s',
         wal_retrieve_retry_interval: '250ms',
         wal_keep_size: '1GB',
+        ...parameters,
       },
     },
   };
@@ -44,7 +49,7 @@ export function clusterSettings(synchronous: boolean) {
 
 /** The configuration of a member on this machine. */
 export function configureMember(place: MemberPlace) {
-  const { name, home, port, apiPort, postgres, api, etcd, synchronous } = place;
+  const { name, home, port, apiPort, postgres, api, etcd, synchronous, parameters } = place;
   return {
     scope: 'signalpost',
     name,
@@ -53,7 +58,7 @@ export function configureMember(place: MemberPlace) {
     // lock from it. The gate is the only way to etcd, so members must not learn etcd's own address.
     etcd: { hosts: [etcd], use_proxies: true },
     bootstrap: {
-      dcs: clusterSettings(synchronous),
+      dcs: clusterSettings(synchronous, parameters),
       initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }, 'data-checksums'],
     },
     postgresql: {

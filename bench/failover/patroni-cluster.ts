@@ -10,7 +10,7 @@ import {
 } from '../../scripts/program-postgres.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { freePort } from '../../test-system/support/free-port.ts';
-import { postgresFolder } from './configure-member.ts';
+import { postgresFolder, type ServerParameters } from './configure-member.ts';
 import { PatroniMember } from './patroni-member.ts';
 
 /** @returns the first of Debian's programs that is missing here; undefined if none is */
@@ -57,12 +57,12 @@ export class PatroniCluster {
   }
 
   /** @param synchronous false: asynchronous replication */
-  static async start(synchronous: boolean): Promise<PatroniCluster> {
+  static async start(synchronous: boolean, parameters?: ServerParameters): Promise<PatroniCluster> {
     const folder = makeProgramHome();
     const { etcd, url } = await startEtcd(folder);
     const members: PatroniMember[] = [];
     for (const name of ['db1', 'db2', 'db3'])
-      members.push(await PatroniMember.create(name, folder, url, synchronous));
+      members.push(await PatroniMember.create(name, folder, url, synchronous, parameters));
     const cluster = new PatroniCluster(folder, etcd, members, synchronous);
     for (const member of members) member.start();
     await cluster.waitUntilWhole();

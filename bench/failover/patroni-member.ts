@@ -9,7 +9,7 @@ import { makeProgramFolder, readPostgresIdentity } from '../../scripts/program-p
 import { type StartedGate, startGate } from '../../test/support/tcp-gate.ts';
 import { freePort } from '../../test-system/support/free-port.ts';
 import { processTree, signalAll } from '../machine-use.ts';
-import { configureMember } from './configure-member.ts';
+import { configureMember, type ServerParameters } from './configure-member.ts';
 
 /** A host of the cluster: Patroni and the PostgreSQL that it manages. Everyone reaches it through gates. */
 export class PatroniMember {
@@ -40,6 +40,7 @@ export class PatroniMember {
     folder: string,
     etcdUrl: string,
     synchronous: boolean,
+    parameters?: ServerParameters,
   ): Promise<PatroniMember> {
     const home = join(folder, name);
     makeProgramFolder(home);
@@ -51,7 +52,7 @@ export class PatroniMember {
     ] as const;
     const [postgres, api, etcd] = gates.map(({ url }) => new URL(url).host);
     const configuration = configureMember({
-      ...{ name, home, port, apiPort, synchronous },
+      ...{ name, home, port, apiPort, synchronous, parameters },
       ...{ postgres: postgres ?? '', api: api ?? '', etcd: etcd ?? '' },
     });
     await writeFile(join(folder, `${name}.json`), JSON.stringify(configuration));

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { GuardedClient, TextRow } from '../../base/network/guarded-database.ts';
 import { tableDialects } from '../source/dialect-sql.ts';
 import type { OutboxSource } from '../source/source-schemas.ts';
@@ -37,6 +38,9 @@ export const maxAnswerBytes = 4 * maxPageBytes;
 /** No index can have longer ids. */
 export const maxIdLength = 3_000;
 const maxTextLength = 1_000;
+/** A server flushes its log with each commit, and each second otherwise. */
+const maxFlushMs = 10_000;
+const flushPollMs = 5;
 
 type Columns = ReadonlyMap<string | null | undefined, TextRow>;
 
@@ -84,6 +88,22 @@ export function outboxTable(client: GuardedClient, source: OutboxSource) {
     } catch (error) {
       await client.query('rollback').catch(() => undefined);
       throw error;
+    }
+  }
+
+  /** Waits until what was read is flushed. @throws TableProblem if that takes long, as on a disk that hangs */
+  async function waitForLog(): Promise<void> {
+    const until = performance.now() + maxFlushMs;
+    let end: number | undefined;
+    for (;;) {
+      const rows = dialect.logEnds === null ? [] : await client.query(dialect.logEnds);
+      const ends = new Map(rows.map((row) => [row.Variable_name, Number(row.Value)]));
+      const flushed = ends.get('Innodb_lsn_flushed');
+      end ??= ends.get('Innodb_lsn_current');
+      if (flushed === undefined || end === undefined || flushed >= end) return;
+      if (performance.now() > until)
+        throw new TableProblem('STATEMENT_FAILED', 'the server doesn’t flush its log');
+      await delay(flushPollMs);
     }
   }
 
@@ -146,7 +166,8 @@ export function outboxTable(client: GuardedClient, source: OutboxSource) {
     },
 
     /**
-     * Reads rows without an answer, by id. Rows whose transactions haven't committed aren't seen.
+     * Reads rows without an answer, by id. Rows whose transactions haven't committed aren't seen, and those that are returned are
+     * still there if the server crashes.
      * @param ids only of these rows
      */
     async readWaiting(limit: number, ids?: readonly string[]): Promise<readonly OutboxRow[]> {
@@ -170,6 +191,7 @@ export function outboxTable(client: GuardedClient, source: OutboxSource) {
           ids && byId(ids),
         ),
       );
+      if (rows.length > 0) await waitForLog();
       return rows.slice(0, limit) as unknown as readonly OutboxRow[];
     },
 

@@ -33,6 +33,11 @@ const postgres = {
     `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   /** An expression that changes with the row `t`. */
   version: (_columns: readonly string[]) => 't.xmin',
+  /**
+   * How far the server has written and flushed its log, where others see a commit before it is flushed. PostgreSQL shows none
+   * before, and a MySQL with a binary log flushes that first.
+   */
+  logEnds: null as string | null,
   rows: postgresRows,
   /** A text of `a` as what the column has. */
   cast: (text: string, { type }: TextRow) => `${text}::${type}`,
@@ -72,6 +77,9 @@ const mysql: typeof postgres = {
   text: 'char',
   time: (column) => `date_format(${column}, '%Y-%m-%dT%H:%i:%s.%fZ')`,
   version: (columns) => `md5(concat_ws(',', ${columns.map((name) => `coalesce(t.${name}, '-')`)}))`,
+  logEnds: `
+    show global status where variable_name in ('Innodb_lsn_current', 'Innodb_lsn_flushed')
+      and @@log_bin = 0 and @@innodb_flush_log_at_trx_commit = 1`,
   rows: mysqlRows,
   cast(text, { type, charset, collation }) {
     if (charset != null) return `convert(${text} using ${charset}) collate ${collation}`;
