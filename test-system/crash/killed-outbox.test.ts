@@ -9,8 +9,9 @@ import { openShop } from '../../test/support/shop.ts';
 import { openGate } from '../../test/support/tcp-gate.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
-const { database, url: databaseUrl } = await createTestDatabase();
+const { database, url: databaseUrl, clock: databaseClock } = await createTestDatabase();
 const shop = await openShop(database);
 const own = await createTestDatabase();
 const gate = await openGate(own.url);
@@ -29,13 +30,22 @@ const environment = {
 const table = 'email_outbox';
 const rows = 600;
 
-function startReader() {
-  return runSignalpost(['serve', '--processes', '1', '--role', 'outbox'], environment);
+function startReader(variables: Readonly<Record<string, string>> = {}) {
+  const args = ['serve', '--processes', '1', '--role', 'outbox'];
+  return runSignalpost(args, { ...environment, ...variables });
 }
 
 async function count(text: string): Promise<number> {
   const { rows: found } = await database.pool.query<{ count: number }>(text);
   return found[0]?.count ?? 0;
+}
+
+/** Waits until no row is without an answer. */
+function answers(): Promise<unknown> {
+  return waitFor('all answers', async () => {
+    const { rowCount } = await app.query(`select from ${table} where status is null`);
+    return rowCount === 0;
+  });
 }
 
 const sentRows = () => count(`select count(*)::int as count from message`);
@@ -70,11 +80,10 @@ test('each committed row is sent once and no rolled-back one, although readers a
     // As after the 15 seconds of its lease.
     await database.pool.query(`update outbox_source set lease_until = now() - interval '1 second'`);
   }
-  startReader();
-  await waitFor('all answers', async () => {
-    const { rowCount } = await app.query(`select from ${table} where status is null`);
-    return rowCount === 0;
-  });
+  const last = startReader();
+  await answers();
+  last.child.kill('SIGTERM');
+  await last.exit;
   assert.equal(await sentRows(), committed);
   const { rows: messages } = await database.pool.query<{ id: string; to: string }>(
     `select id, content->>'to' as to from message`,
@@ -86,4 +95,29 @@ test('each committed row is sent once and no rolled-back one, although readers a
   );
   assert.equal(answered.length, committed);
   for (const row of answered) assert.equal(row.message_id, sent.get(row.to_address));
+});
+
+test('each row is sent once while clocks are set forward and back, also that of the database with the leases', async () => {
+  const before = await sentRows();
+  const insert = () =>
+    app.query(
+      `insert into ${table} (template, to_address, data, send_at)
+       select 't-0001', 'later-' || n || '@people.test', '{"Order Number":"1"}', now() from generate_series(1, 20) n`,
+    );
+  const clock = new FakeClock();
+  const reader = startReader(clock.environment);
+  for (const seconds of [0, 3_600, -3_600]) {
+    clock.step(seconds);
+    await insert();
+    await answers();
+  }
+  reader.child.kill('SIGKILL');
+  await reader.exit;
+  await databaseClock.advance(-3_600_000);
+  await insert();
+  startReader();
+  await answers();
+  assert.equal(await sentRows(), before + 80);
+  const { rowCount } = await app.query(`select from ${table} where status = 'failed'`);
+  assert.equal(rowCount, 0);
 });

@@ -18,15 +18,19 @@ export class FakeClock {
     writeFileSync(this.#file, `${seconds < 0 ? '' : '+'}${seconds}s`);
   }
 
-  /** The command that runs another one with this clock. */
-  command(program: string, args: readonly string[]): [program: string, args: string[]] {
-    const variables = {
-      LD_PRELOAD: library,
+  /** The variables of a program with this clock. */
+  get environment() {
+    return {
+      LD_PRELOAD: library ?? '',
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     };
-    const assigned = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  }
+
+  /** The command that runs another one with this clock. */
+  command(program: string, args: readonly string[]): [program: string, args: string[]] {
+    const assigned = Object.entries(this.environment).map(([name, value]) => `${name}=${value}`);
     return ['env', [...assigned, program, ...args]];
   }
 }

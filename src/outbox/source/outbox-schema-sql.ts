@@ -48,7 +48,10 @@ export function outboxSchemaSql(tables: Tables, templates: readonly TemplateNeed
   ]);
   const kind = tables.answers === null ? 'own' : 'apart';
   return readFileSync(new URL(`outbox-${tables.dialect}.sql`, import.meta.url), 'utf8')
-    .replaceAll(/^--\[(\w+)\n(.*?)^--\]\n/gms, (_, of, part) => (of === kind ? part : ''))
+    .split(/^--(?=[[\]])/m)
+    .filter((part) => !part.startsWith('[') || part.startsWith(`[${kind}\n`))
+    .map((part) => part.replace(/^(?:\[\w+|\])\n/, ''))
+    .join('')
     .replaceAll(/\{(\w+)\}/g, (_, name) => names.get(name) ?? '');
 }
 

@@ -195,7 +195,8 @@ export interface SourceReading extends Pick<OpenSource, 'incarnation' | 'state'>
 }
 
 /**
- * Extends a process's leases, records what it found, and leases further sources that no process reads, of all accounts.
+ * Extends a process's leases, records what it found, and leases further sources that no process reads, of all accounts. A lease
+ * that ends later than a new one was given before the database's clock was set back.
  * @returns the sources as they are now; without those that are another process's now, or removed
  */
 export async function leaseSources(
@@ -211,7 +212,8 @@ export async function leaseSources(
       state = coalesce(r.state, s.state), retry_ids = nullif(retry_ids, r.retried)
     from (
       select account_id, id, incarnation from outbox_source
-      where lease_owner = ${owner} or lease_until is null or lease_until <= now()
+      where lease_owner = ${owner} or lease_until is null
+        or lease_until not between now() and now() + ${leaseSeconds}::int * interval '1 second'
       order by (lease_owner = ${owner}) is true desc, account_id, id limit ${max} for update) as free
     left join jsonb_to_recordset(${JSON.stringify(readings)}) as r (incarnation uuid, state jsonb, retried text[])
       on r.incarnation = free.incarnation
