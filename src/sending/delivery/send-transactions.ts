@@ -1,3 +1,4 @@
+import { isUnavailable } from '../../base/database/sqlstate.ts';
 import { type EmailAddress, needsSmtpUtf8 } from '../../base/values/email-address.ts';
 import { newId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
@@ -9,9 +10,11 @@ import {
   type AttemptResult,
   attemptLogFields,
   type ClaimedMessage,
+  databaseReason,
   type Lease,
   type RecipientResult,
   type RecordableResult,
+  resultWithoutDatabase,
 } from '../queue/attempt.ts';
 import { type AdmitAddress, deferredResults, type SendingAdmission } from './admit-mail.ts';
 import {
@@ -66,6 +69,10 @@ export async function prepareTransaction(
     if (error instanceof AttachmentsUnreadable) {
       log.warn({ err: error, ...attemptLogFields(message) }, 'could not read attachments');
       return postponedResult(message, attachmentRetryMs, 'its attachments could not be read');
+    }
+    if (isUnavailable(error)) {
+      log.warn({ err: error, ...attemptLogFields(message) }, 'an attempt waits for the database');
+      return resultWithoutDatabase(message);
     }
     log.error({ err: error, ...attemptLogFields(message) }, 'could not render a message');
     return resultUnrenderable(message, error);
@@ -191,7 +198,7 @@ function notAttempted(
     .map((recipient) => ({
       recipient,
       outcome: 'deferred' as const,
-      reason: 'Signalpost’s database did not respond in time; delivery was not attempted',
+      reason: databaseReason,
       retry: 'connection' as const,
     }));
 }

@@ -9,6 +9,7 @@ import {
   type ClaimedMessage,
   holdAfter,
   type RecordableResult,
+  resultWithoutDatabase,
   suspectAfter,
 } from './attempt.ts';
 import { type ClaimSize, type ClaimStore, claimSize } from './claim-store.ts';
@@ -365,11 +366,14 @@ export class Worker {
         stopping: this.#stopping.signal,
       });
     } catch (error) {
-      log.error(
-        { err: error, ...attemptLogFields(message) },
-        'an attempt failed because of an internal error',
-      );
-      attemptResult = { results: message.pending.map(faultResult), notes: [] };
+      const fields = { err: error, ...attemptLogFields(message) };
+      if (isUnavailable(error)) {
+        log.warn(fields, 'an attempt waits for the database');
+        attemptResult = resultWithoutDatabase(message);
+      } else {
+        log.error(fields, 'an attempt failed because of an internal error');
+        attemptResult = { results: message.pending.map(faultResult), notes: [] };
+      }
     }
     if (attemptResult === undefined) {
       log.info(attemptLogFields(message), 'lost the lease; another worker has the message');

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { readSendingDomain } from '../../../src/accounts/sender/sending-domain-store.ts';
 import { openDatabase } from '../../../src/base/database/open-database.ts';
 import { newId } from '../../../src/base/values/ids.ts';
 import type { Engagement } from '../../../src/outcomes/tracking/engagement.ts';
 import { writeEngagements } from '../../../src/outcomes/tracking/engagement-store.ts';
+import { createDelivery } from '../../../src/sending/delivery/deliver-message.ts';
 import { SmtpPool } from '../../../src/sending/delivery/smtp-pool.ts';
 import { inboxServer } from '../../../src/sending/delivery/smtp-server-settings.ts';
 import type { ClaimedMessage } from '../../../src/sending/queue/attempt.ts';
@@ -13,6 +15,7 @@ import { settleAttempt } from '../../../src/sending/queue/settle-attempt.ts';
 import { Worker } from '../../../src/sending/queue/worker.ts';
 import { account, DeliveryWorld } from '../../support/delivery-world.ts';
 import { startSink } from '../../support/mail-sink.ts';
+import { plainDelivery } from '../../support/plain-delivery.ts';
 import { openGate } from '../../support/tcp-gate.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -158,6 +161,51 @@ test('if the database fails before the dot, nothing is sent, and the message wai
   await world.clock.advance(20_000);
   await world.waitForState(id, 'delivered');
   assert.equal(sink.mails.length, 1);
+});
+
+test('if the database fails while what a message needs is read, it is sent once the database is back, and the attempt doesn’t count', async () => {
+  const sink = await startSink();
+  const gate = await openGate(world.url);
+  const reads = openDatabase({ url: gate.url });
+  closers.push(() => reads.close());
+  const afterRead =
+    <Args extends unknown[], Result>(next: (...args: Args) => Result) =>
+    async (...args: Args): Promise<Awaited<Result>> => {
+      await readSendingDomain(reads.kysely, account, 'shop.test');
+      return await next(...args);
+    };
+  for (const needing of [
+    { findIdentity: afterRead(plainDelivery.findIdentity) },
+    { decorate: afterRead(plainDelivery.decorate) },
+  ]) {
+    const worker = world.worker(
+      createDelivery({
+        ...plainDelivery,
+        findVersion: () => world.template,
+        transport: new SmtpPool(inboxServer(sink.port)),
+        staging: { redirect: undefined, allow: [] },
+        log: world.log,
+        ...needing,
+      }),
+    );
+    gate.close();
+    const id = await world.accept();
+    worker.start();
+    const entry = await waitFor('the message to be released', async () => {
+      const found = await world.entry(id);
+      return found?.reason != null && found;
+    });
+    const what = `while ${Object.keys(needing)} reads`;
+    assert.match(entry.reason ?? '', /^Signalpost’s database did not respond/, what);
+    assert.deepEqual([entry.attempts, entry.held, await world.events(id)], [0, [], []], what);
+    assert.ok(entry.due_in <= 5, `${what}, due in ${entry.due_in}`);
+    gate.open();
+    await world.clock.advance(5_000);
+    await world.waitForState(id, 'delivered');
+    const copies = sink.mails.filter(({ source }) => source.includes(id));
+    assert.equal(copies.length, 1, what);
+    await worker.stop();
+  }
 });
 
 test('a worker resumes automatically when the database is back', async () => {
