@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { withoutTexts } from '../../src/content/message/message-sql.ts';
 import { addressesIn } from '../../test/support/feedback-shop.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
+import { signInToManagement } from '../../test/support/management-client.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { getToken, publishShopTemplate } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -62,6 +63,33 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   assert.equal(await page.getByRole('button', { name: 'Resend' }).isDisabled(), true);
   await visit.look('message-erased');
   await visit.end();
+});
+
+it('a message says why it hasn’t arrived, what to do, and how much else waits; the server’s reply is shown once above its events', async (visit) => {
+  const { page } = visit;
+  const [deferred, , bounced] = await Promise.all(
+    ['defer+1', 'defer+2', 'bounce'].map((name) =>
+      sender.accept({ body: bodyWith({ envelope: { toAddress: `${name}@simulator.test` } }) }),
+    ),
+  );
+  const isIn = (id: string | undefined, state: string) => async () =>
+    (await sender.status(id ?? '')).body.state === state;
+  await waitFor('the deferral', isIn(deferred, 'deferred'));
+  await waitFor('the bounce', isIn(bounced, 'bounced'));
+  await visit.open(`${shop.id}/messages/${deferred}`);
+  const alert = page.getByRole('status').filter({ hasText: 'Next attempt' });
+  await alert.getByText('simulator is busy.').waitFor();
+  await alert.getByText('You don’t need to do anything.').waitFor();
+  await alert.getByText('One other message to simulator.test waits, too.').waitFor();
+  assert.equal(await alert.getByText('451 4.3.0 simulated: try again later').count(), 1);
+  await visit.look('message-deferred');
+  const owner = await signInToManagement(service, shop.owner.email);
+  await owner.put(`/accounts/${shop.id}/suppressions/bounce@simulator.test`, {});
+  await visit.move(`${shop.id}/messages/${bounced}`);
+  await page.getByText('That mailbox doesn’t exist.').waitFor();
+  await visit.look('message-bounced');
+  await page.getByRole('link', { name: 'Go to the suppression' }).click();
+  await page.getByRole('row', { name: /bounce@simulator\.test/ }).waitFor();
 });
 
 it('a field that looks like a one-time link is guarded in the editor, and the links of its message are ended', async (visit) => {

@@ -1,14 +1,15 @@
-import { Alert, Button, Text } from '@mantine/core';
+import { Alert, Button, Code, Text } from '@mantine/core';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
-import { parseEventDetail } from './event-detail.ts';
+import { parseEventDetail, unmaskAddresses } from './event-detail.ts';
 import { stateViews, waitOf } from './message-states.ts';
 import { useCaptured } from './use-captured.ts';
 
@@ -80,38 +81,70 @@ export function DeliveredNote({ message }: { message: Message }) {
 
 type Paused = NonNullable<Message['nextAttempt']>['paused'];
 
-/** Explains why a message hasn't arrived: state, last reply and next step. */
+/** Explains why a message hasn’t arrived: the cause, what to do, the next attempt, and the server’s reply. */
 export function DeliveryExplanationAlert({ message }: { message: Message }) {
-  const { state, nextAttempt, events, recipients } = message;
+  const { state, nextAttempt, recipients } = message;
+  const [to] = recipients;
   if (nextAttempt !== null && nextAttempt.paused !== null)
-    return (
-      <PausedAlert paused={nextAttempt.paused} domain={recipients[0]?.address?.split('@').at(-1)} />
-    );
+    return <PausedAlert paused={nextAttempt.paused} domain={domainOf(to)} />;
   // The badge says it, and the schedule.
   const wait = waitOf(message);
-  if (wait === 'scheduled' || wait === 'canceling') return null;
+  if (wait === 'scheduled' || wait === 'canceling' || to === undefined) return null;
   if (state === 'delivered') return <DeliveredNote message={message} />;
-  const last = events.findLast(({ kind }) => kind === state || kind === 'deferred');
-  const { reply, reason } = parseEventDetail(last?.detail, recipients);
-  const hasWhy = reply !== undefined || reason !== undefined;
+  const { sentence, nextStep, reply } = to.explanation;
   return (
-    <Alert color={stateViews[state].alert} title={text('why.title')} role="status">
-      <Text size="sm">{text(`why.state.${state}`)}</Text>
-      {reply !== undefined && <Text size="sm">{text('why.reply', { reply })}</Text>}
-      {reply === undefined && reason !== undefined && (
-        <Text size="sm">{text('why.reason', { reason })}</Text>
-      )}
-      {state === 'bounced' && <Text size="sm">{recipients[0]?.explanation.nextStep}</Text>}
-      {nextAttempt !== null && (
-        <Text size="sm">
-          {!hasWhy && `${text('why.waits', { reason: nextAttempt.reason })} `}
-          {nextAttempt.at !== null && (
-            <>
-              {text('why.next')} <TimeText value={nextAttempt.at} as="distance" />.
-            </>
-          )}
-        </Text>
+    <Alert color={stateViews[state].alert} title={sentence} role="status">
+      <Text size="sm">
+        {nextAttempt?.at != null && (
+          <>
+            {text('why.next')} <TimeText value={nextAttempt.at} as="distance" />.{' '}
+          </>
+        )}
+        {nextStep}{' '}
+        {(state === 'bounced' || state === 'suppressed') && to.address !== null && (
+          <SuppressionLink address={to.address} />
+        )}
+      </Text>
+      {state === 'deferred' && <OthersWaiting domain={domainOf(to)} />}
+      {reply !== undefined && (
+        <Code block p="xs" mt="xs">
+          {unmaskAddresses(reply, recipients)}
+        </Code>
       )}
     </Alert>
+  );
+}
+
+function domainOf(recipient: Message['recipients'][number] | undefined): string | undefined {
+  return recipient?.address?.split('@').at(-1);
+}
+
+/** Leads to the suppression of an address, if it is suppressed. */
+function SuppressionLink({ address }: { address: string }) {
+  const may = useMay();
+  const { data } = useGet('/accounts/{accountId}/suppressions', {
+    query: { contains: address },
+    enabled: may('suppressions:read'),
+  });
+  if (!data?.items.some((item) => item.address === address.toLowerCase())) return null;
+  return (
+    <PageAnchor to="/$account/suppressions" search={{ contains: address }} underline="always">
+      {text('why.suppression')}
+    </PageAnchor>
+  );
+}
+
+/** How much other mail waits for the same domain. */
+function OthersWaiting({ domain }: { domain: string | undefined }) {
+  const may = useMay();
+  const { data } = useGet('/accounts/{accountId}/queue', { enabled: may('queue:read') });
+  const waiting =
+    data?.destinations.find(({ destination }) => destination === domain)?.waiting ?? 0;
+  if (domain === undefined || waiting < 2) return null;
+  return (
+    <Text size="sm">
+      {text('why.others', { count: waiting - 1, domain })}{' '}
+      <PageAnchor to="/$account/destinations">{text('why.toDestinations')}</PageAnchor>
+    </Text>
   );
 }

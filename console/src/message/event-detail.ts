@@ -47,7 +47,7 @@ export function parseEventDetail(
 }
 
 /** Puts the recipients back into what a server said; without an erased address, its placeholder stays. */
-function unmaskAddresses(masked: string, recipients: Message['recipients']): string {
+export function unmaskAddresses(masked: string, recipients: Message['recipients']): string {
   return masked.replaceAll(/<{1,2}(?:to|cc (\d+))>{1,2}/g, (placeholder, index = '0') => {
     const address = recipients[Number(index)]?.address;
     return address == null ? placeholder : `<${address}>`;

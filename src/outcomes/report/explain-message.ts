@@ -6,57 +6,117 @@ import type {
   StoredMessageStatus,
 } from '../../content/message/message-status-store.ts';
 import { scheduledReason } from '../../content/message/scheduled-class.ts';
+import type { PermanentCause, TemporaryCause } from '../../sending/delivery/reply-rules.ts';
+import type { FaultKind } from '../../sending/delivery/transport.ts';
 
 /** Why a message hasn't arrived, and what the user can do about it. */
 export interface DeliveryExplanation {
   readonly sentence: string;
   readonly nextStep: string;
+  /** Of the receiving server, with placeholders for addresses. */
+  readonly reply?: string;
 }
 
-const causes: Readonly<Record<string, readonly [why: string, step: string]>> = {
+type Explained = readonly [why: string, step: string];
+
+const causes: Readonly<Partial<Record<PermanentCause, Explained>>> = {
   'no-mailbox': [
-    'the mailbox doesn’t exist',
-    'Ask the recipient for the right address. This one is now suppressed.',
+    'That mailbox doesn’t exist.',
+    'Ask the recipient for the right address. A hard bounce suppresses this one.',
   ],
   'mailbox-disabled': [
-    'the mailbox is disabled',
+    'The mailbox is disabled.',
     'Ask the recipient for another address. This one isn’t suppressed, because the mailbox may be enabled again.',
   ],
   'no-domain': [
-    'the domain doesn’t accept mail',
-    'Check the address for typos. It is now suppressed.',
+    'The domain doesn’t accept mail.',
+    'Check the address for typos. A hard bounce suppresses it.',
   ],
   filtered: [
-    'the server accepted the address but rejected the message, as a recipient’s filter does',
+    '{server} accepted the address but rejected the message, as a recipient’s filter does.',
     'Ask the recipient whether a filter blocks your mail.',
   ],
   'mailbox-full': [
-    'the mailbox is full',
+    'The mailbox is full.',
     'Contact the recipient another way, or send again later.',
   ],
   reputation: [
-    'the server doesn’t trust the sending IP address',
+    '{server} doesn’t trust the sending IP address.',
     'Check the block list named in the reply, and request removal.',
   ],
   authentication: [
-    'the server couldn’t authenticate the sending domain',
+    '{server} couldn’t authenticate the sending domain.',
     'Check SPF, DKIM and DMARC of the sender’s domain.',
   ],
-  content: ['the server classified it as spam', 'Check the message’s text and links.'],
+  content: ['{server} classified it as spam.', 'Check the message’s text and links.'],
   policy: [
-    'the server’s policy forbids it',
+    'A policy of {server} forbids it.',
     'Read the reply; the recipient’s administrator can allow it.',
   ],
-  size: ['the message is too large', 'Make the template smaller.'],
+  size: ['It is too large for {server}.', 'Make the template smaller.'],
   sender: [
-    'the server rejects the sender address',
+    '{server} rejected the sender address.',
     'Check that the sender address exists and accepts mail.',
   ],
+  loop: [
+    'It went in a loop between servers.',
+    'Read the reply; the recipient’s administrator can end the loop.',
+  ],
+  unsupported: [
+    '{server} doesn’t support what the message needs.',
+    'Ask the recipient for another address.',
+  ],
   relaying: [
-    'the server doesn’t relay mail for that domain',
+    '{server} doesn’t relay mail for that domain.',
     'Check SMTP_URL and your account at the relay.',
   ],
 };
+
+const nothingToDo = 'You don’t need to do anything.';
+
+const temporaryCauses: Readonly<Partial<Record<TemporaryCause | FaultKind, Explained>>> = {
+  greylist: ['Greylisted: {server} asks new senders to wait.', nothingToDo],
+  throttled: ['{server} limits how fast it takes your mail.', nothingToDo],
+  'mailbox-full': ['The mailbox is full.', 'If it is urgent, contact the recipient another way.'],
+  'mailbox-busy': ['The mailbox is busy.', nothingToDo],
+  reputation: [
+    '{server} doesn’t trust the sending IP address for now.',
+    'Check the block list named in the reply, and request removal.',
+  ],
+  authentication: [
+    '{server} couldn’t authenticate the sending domain.',
+    'Check SPF, DKIM and DMARC of the sender’s domain, and the reverse DNS of the sending IP address.',
+  ],
+  dns: ['{server} couldn’t look up a domain.', nothingToDo],
+  'receiver-fault': ['{server} has an internal error.', nothingToDo],
+  'receiver-busy': ['{server} is busy.', nothingToDo],
+  'our-credentials': [
+    '{server} rejected the login.',
+    'Check the user name and password in SMTP_URL.',
+  ],
+  protocol: ['The SMTP session with {server} failed.', nothingToDo],
+  name: ['The DNS lookup failed.', 'If it keeps failing, check the address for typos.'],
+  connection: ['Couldn’t connect to {server}.', nothingToDo],
+  tls: ['Couldn’t establish a trusted TLS connection to {server}.', nothingToDo],
+  timeout: ['{server} didn’t respond in time.', nothingToDo],
+  closed: ['{server} closed the connection.', nothingToDo],
+  source: ['No source address is available.', 'Check DIRECT_SOURCES.'],
+  database: ['Signalpost’s database didn’t respond in time.', nothingToDo],
+};
+
+/** Names the server of an event, which is stored as `host:port`. */
+function explained([why, step]: Explained, event: StoredEvent): DeliveryExplanation {
+  const { server, reply, by, reason } = detailOf(event);
+  // A bounce message quotes the server.
+  const words = by === 'mail' ? reason : reply;
+  const host = typeof server === 'string' ? server.replace(/:\d+$/, '') : '';
+  const name = host || (why.startsWith('{') ? 'The receiving server' : 'the receiving server');
+  return {
+    sentence: why.replace('{server}', name),
+    nextStep: step,
+    ...(typeof words === 'string' && words !== '' && { reply: words }),
+  };
+}
 
 /**
  * Answers "why hasn't it arrived?" for one recipient of a message.
@@ -93,7 +153,7 @@ function explainWaiting(
 ): DeliveryExplanation {
   if (entry.leased) return { sentence: 'It is being sent now.', nextStep: 'Wait a moment.' };
   if (entry.paused !== null) return pausedExplanations[entry.paused];
-  const why = entry.reason ?? (last === undefined ? undefined : reasonOf(last));
+  const why = entry.reason ?? (last && reasonOf(last));
   const because = why === undefined ? '' : `: ${why}`;
   if (entry.due_at === null)
     return {
@@ -103,17 +163,22 @@ function explainWaiting(
   if (entry.reason === scheduledReason)
     return {
       sentence: `It is scheduled for ${entry.due_at.toISOString()}.`,
-      nextStep: 'You don’t need to do anything. Move or cancel it to change that.',
+      nextStep: `${nothingToDo} Move or cancel it to change that.`,
     };
   if (last === undefined)
     return {
       sentence: `It is queued${because}.`,
       nextStep: 'Wait a moment. If it stays queued, check that a worker is running.',
     };
-  return {
-    sentence: `It couldn’t be delivered yet${because}.`,
-    nextStep: `It will be retried at ${entry.due_at.toISOString()}. You don’t need to do anything.`,
-  };
+  // It may wait for something else since its last attempt.
+  return why === reasonOf(last)
+    ? explainDeferred(last)
+    : { sentence: `It waits${because}.`, nextStep: nothingToDo };
+}
+
+function explainDeferred(event: StoredEvent): DeliveryExplanation {
+  const why = `It couldn’t be delivered yet: ${reasonOf(event) ?? 'no reason given'}.`;
+  return explained(temporaryCauses[causeOf(event) as TemporaryCause] ?? [why, nothingToDo], event);
 }
 
 const explainers: Readonly<Record<OutcomeKind, (event: StoredEvent) => DeliveryExplanation>> = {
@@ -122,20 +187,15 @@ const explainers: Readonly<Record<OutcomeKind, (event: StoredEvent) => DeliveryE
     nextStep:
       'Ask the recipient to check the spam folder and other folders, or to show their administrator the server’s reply.',
   }),
-  bounced: (event) => {
-    const [why, step] = causes[String(detailOf(event).cause)] ?? [
-      'the reply gives no known reason',
-      'Read the server’s reply.',
-    ];
-    return {
-      sentence: `The receiving server rejected it permanently: ${why} (${reasonOf(event) ?? 'no reason given'}).`,
-      nextStep: step,
-    };
-  },
-  deferred: (event) => ({
-    sentence: `It was deferred: ${reasonOf(event) ?? 'no reason given'}.`,
-    nextStep: 'It will be retried automatically.',
-  }),
+  bounced: (event) =>
+    explained(
+      causes[causeOf(event) as PermanentCause] ?? [
+        'The receiving server rejected it permanently.',
+        'Read the server’s reply.',
+      ],
+      event,
+    ),
+  deferred: explainDeferred,
   expired: (event) => ({
     sentence: `It expired: ${reasonOf(event) ?? 'no reason given'}.`,
     nextStep: 'Send a new message if it is still relevant.',
@@ -165,6 +225,10 @@ function detailOf(event: StoredEvent): Readonly<Record<string, unknown>> {
   return typeof event.detail === 'object' && event.detail !== null
     ? (event.detail as Readonly<Record<string, unknown>>)
     : {};
+}
+
+function causeOf(event: StoredEvent): string {
+  return String(detailOf(event).cause);
 }
 
 function reasonOf(event: StoredEvent): string | undefined {

@@ -578,14 +578,43 @@ test('the reason why a message has not arrived is a sentence with a next step', 
       },
       events: [{ at: new Date(base), kind, recipient: 0, detail }],
     }) as unknown as StoredMessageStatus;
-  const bounced = explainMessage(status('bounced', { cause: 'mailbox-full', reason: '552 full' }));
-  assert.match(bounced.sentence, /rejected it permanently: the mailbox is full \(552 full\)/);
-  assert.match(explainMessage(status('delivered', {})).nextStep, /spam folder/);
-  const deferred = explainMessage(
-    status('deferred', { reason: '451 later' }, { reason: '451 later' }),
+  const about = { reason: 'r', server: 'mx.people.test:25' };
+  for (const [kind, cause, sentence, nextStep] of [
+    ['bounced', 'no-mailbox', 'That mailbox doesn’t exist.', /right address/],
+    ['bounced', 'content', 'mx.people.test classified it as spam.', /text and links/],
+    [
+      'bounced',
+      'other',
+      'The receiving server rejected it permanently.',
+      /Read the server’s reply/,
+    ],
+    ['deferred', 'greylist', 'Greylisted: mx.people.test asks new senders to wait.', /don’t need/],
+    ['deferred', 'connection', 'Couldn’t connect to mx.people.test.', /don’t need/],
+    ['deferred', 'our-credentials', 'mx.people.test rejected the login.', /SMTP_URL/],
+    ['deferred', 'other', 'It couldn’t be delivered yet: r.', /don’t need/],
+  ] as const) {
+    const waits = kind === 'deferred' ? { reason: 'r' } : undefined;
+    const found = explainMessage(
+      status(kind, { ...about, cause, reply: '451 <to>: later' }, waits),
+    );
+    assert.equal(found.sentence, sentence);
+    assert.match(found.nextStep, nextStep);
+    assert.equal(found.reply, '451 <to>: later');
+  }
+  const silent = explainMessage(status('bounced', { cause: 'content' }));
+  assert.deepEqual(
+    [silent.sentence, silent.reply],
+    ['The receiving server classified it as spam.', undefined],
   );
-  assert.match(deferred.sentence, /couldn’t be delivered yet: 451 later/);
-  assert.match(deferred.nextStep, /2026-11-20T22:40/);
+  const reported = explainMessage(
+    status('bounced', { by: 'mail', cause: 'mailbox-full', reason: '552 full' }),
+  );
+  assert.deepEqual([reported.sentence, reported.reply], ['The mailbox is full.', '552 full']);
+  assert.match(explainMessage(status('delivered', {})).nextStep, /spam folder/);
+  const throttled = explainMessage(
+    status('deferred', { ...about, cause: 'greylist' }, { reason: 'shop.test is warming up' }),
+  );
+  assert.equal(throttled.sentence, 'It waits: shop.test is warming up.');
   const held = explainMessage(
     status('uncertain', {}, { pending: [0], due_at: null, reason: 'ask' }),
   );

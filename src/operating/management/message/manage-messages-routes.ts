@@ -78,6 +78,9 @@ const MessageView = Type.Object(
         explanation: NamedObject('Explanation', {
           sentence: Text('What happened to the message, in one sentence.'),
           nextStep: Text('What you can do next.'),
+          reply: Type.Optional(
+            Text('The receiving server’s reply, with `<to>` and `<cc 1>` for addresses.'),
+          ),
         }),
       }),
     ),
