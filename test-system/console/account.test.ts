@@ -373,6 +373,7 @@ it('team: the last owner keeps the role; a user is invited with a role, which th
   await dialog.getByLabel('Email address').fill('vic@shop.test');
   await dialog.getByLabel('Name').fill('Vic Viewer');
   await dialog.getByLabel('Role').selectOption('viewer');
+  await dialog.getByText('Changes nothing.').waitFor();
   await dialog.getByRole('button', { name: 'Send invitation' }).click();
   const row = page.getByRole('row', { name: /vic@shop\.test/ });
   await row.getByTitle(`Invited by ${shop.owner.email}`).waitFor();

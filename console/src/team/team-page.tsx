@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
@@ -92,6 +92,13 @@ export function TeamPage() {
           },
         ]}
       />
+      <Stack component="section" aria-label={text('team.roles')} gap={4} mt="lg">
+        {roles.map((role) => (
+          <Note key={role} size="sm">
+            <b>{text(`role.${role}`)}</b>: {text(`role.${role}Hint`)}
+          </Note>
+        ))}
+      </Stack>
       <InviteDialog {...dialog} />
     </>
   );
@@ -302,7 +309,7 @@ function InviteDialog(props: { opened: boolean; close: () => void }) {
       <Group grow>
         <NativeSelect
           label={text('team.role')}
-          description={role === 'service' ? text('role.serviceHint') : undefined}
+          description={text(`role.${role}Hint`)}
           value={role}
           onChange={(event) => setRole(event.currentTarget.value as Role)}
           data={roleChoices}

@@ -43,7 +43,14 @@ export const teamTexts = {
   'team.demoteTitle': 'Change {name} from {from} to {to}?',
   'team.demote': 'Change role',
 
-  'role.serviceHint': 'For apps: can send email and read message status. No access to the console.',
+  'team.roles': 'What each role can do',
+
+  'role.ownerHint': 'Everything, including the team, settings, privacy and the audit log.',
+  'role.developerHint':
+    'Sends and controls messages; manages domains, senders, API keys, webhooks and outboxes, and all that marketers can.',
+  'role.marketerHint': 'Edits and publishes templates; manages lists and suppressions.',
+  'role.viewerHint': 'Reads messages, templates and reports. Changes nothing.',
+  'role.serviceHint': 'For apps: sends email and reads message status. No access to the console.',
   'role.owner': 'Owner',
   'role.developer': 'Developer',
   'role.marketer': 'Marketer',
