@@ -8,6 +8,7 @@ import type {
 import { scheduledReason } from '../../content/message/scheduled-class.ts';
 import type { PermanentCause, TemporaryCause } from '../../sending/delivery/reply-rules.ts';
 import type { FaultKind } from '../../sending/delivery/transport.ts';
+import { canceledReason } from '../../sending/queue/control-store.ts';
 
 /** Why a message hasn't arrived, and what the user can do about it. */
 export interface DeliveryExplanation {
@@ -216,7 +217,10 @@ const explainers: Readonly<Record<OutcomeKind, (event: StoredEvent) => DeliveryE
     nextStep: 'See the reason in the suppression list. Remove the address if it is wrong.',
   }),
   canceled: (event) => ({
-    sentence: `It was canceled: ${reasonOf(event) ?? 'no reason given'}.`,
+    sentence:
+      reasonOf(event) === canceledReason
+        ? 'It was canceled before it was sent.'
+        : `It was canceled: ${reasonOf(event) ?? 'no reason given'}.`,
     nextStep: 'Send a new message if it is still relevant.',
   }),
 };

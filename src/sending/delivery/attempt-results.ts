@@ -1,7 +1,7 @@
 import { domainOf, type EmailAddress } from '../../base/values/email-address.ts';
 import type { RenderingTooLarge } from '../../content/rendering/rendering-too-large.ts';
 import type { AttemptResult, ClaimedMessage, Lease, RecipientResult } from '../queue/attempt.ts';
-import { pausedReason } from '../queue/control-store.ts';
+import { canceledReason, pausedReason } from '../queue/control-store.ts';
 import type { IdentityProblem } from './find-identity.ts';
 import type { PermanentCause } from './reply-rules.ts';
 
@@ -98,7 +98,7 @@ function errorText(error: unknown): string {
 
 /** The result if the message must not be sent, or not by this process; undefined to continue. */
 export function checkMessage(message: ClaimedMessage, lease: Lease): AttemptResult | undefined {
-  if (message.canceled) return resultForAll(message, 'canceled', 'canceled manually');
+  if (message.canceled) return resultForAll(message, 'canceled', canceledReason);
   if (message.expired) {
     const mayBeLate = message.deliverWhenDelayed || message.deadlineAt !== undefined;
     const until = mayBeLate ? 'before it expired' : 'within its freshness window';

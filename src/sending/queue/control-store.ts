@@ -23,6 +23,7 @@ import { insertEvents } from '../../content/message/write-events.ts';
  * releases.
  */
 export const pausedReason = 'its destination is paused';
+export const canceledReason = 'canceled manually';
 
 /** Selects an account's waiting messages: one, those to a domain, or all. */
 export interface QueueSelection {
@@ -76,7 +77,7 @@ const changes: Readonly<Record<Action, { readonly set: string; readonly unless: 
   },
   cancel: {
     set: `canceled = true, paused = false, pending = q.pending || q.held, held = '{}',
-      reason = 'canceled manually', ${wait('moment.now')}`,
+      reason = '${canceledReason}', ${wait('moment.now')}`,
     unless: 'q.canceled',
   },
   retry: {

@@ -9,6 +9,7 @@ import {
   unschedule,
 } from '../../content/message/scheduled-class.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
+import { canceledReason } from './control-store.ts';
 
 /** Selects an account's scheduled messages: one, or all with a tag or external id. */
 export type ScheduleSelection = { readonly accountId: AccountId } & (
@@ -183,7 +184,7 @@ const event = (kind: 'move-asked' | 'cancel-asked', detail: string): string => `
 const cancelStatement = (condition: string): string => `${chosen(condition)},
   changed as (
     update queue_entry q
-    set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'canceled manually',
+    set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = '${canceledReason}',
       ${waitUntil('moment.now', 'q', 'moment.now')}
     from chosen, moment
     where q.account_id = $1 and q.message_id = chosen.message_id and ${isFree}
