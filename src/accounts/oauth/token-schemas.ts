@@ -1,8 +1,9 @@
 import { type TSchema, Type } from 'typebox';
+import { Text, Whole } from '../../base/values/common-schemas.ts';
 import { accessTokenSeconds } from './tokens-store.ts';
 
 function text(description: string): TSchema {
-  return Type.String({ description });
+  return Text(description);
 }
 
 /** HTTP Basic can carry them instead. */
@@ -46,12 +47,12 @@ export const IntrospectionSchema = Type.Object(
     active: Type.Boolean(),
     scope: Type.Optional(Type.String()),
     client_id: Type.Optional(Type.String()),
-    username: Type.Optional(Type.String({ description: 'The user’s email address.' })),
-    sub: Type.Optional(Type.String({ description: 'The user’s ID.' })),
+    username: Type.Optional(Text('The user’s email address.')),
+    sub: Type.Optional(Text('The user’s ID.')),
     iss: Type.Optional(Type.String()),
     token_type: Type.Optional(Type.Enum(['bearer', 'refresh_token'])),
-    iat: Type.Optional(Type.Integer({ description: 'Seconds since 1970.' })),
-    exp: Type.Optional(Type.Integer({ description: 'Seconds since 1970.' })),
+    iat: Type.Optional(Whole('Seconds since 1970.')),
+    exp: Type.Optional(Whole('Seconds since 1970.')),
     account_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   },
   { title: 'Introspection' },
@@ -86,7 +87,7 @@ export const TokenSchema = Type.Object(
     token_type: Type.Literal('bearer'),
     expires_in: Type.Literal(accessTokenSeconds, { description: 'Seconds.' }),
     access_token: Type.String(),
-    refresh_token: Type.String({ description: 'Works once.' }),
+    refresh_token: Text('Works once.'),
   },
   { title: 'TokenResponse' },
 );

@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, type TStringOptions, Type } from 'typebox';
+import { type TOptional, type TProperties, type TSchema, Type } from 'typebox';
 
 /** Rejects unknown members instead of ignoring them. */
 export const strict = { additionalProperties: false } as const;
@@ -11,6 +11,14 @@ export function StrictObject<Members extends TProperties>(members: Members) {
 /** A strict object with its name in the OpenAPI document. */
 export function NamedObject<Members extends TProperties>(title: string, members: Members) {
   return Type.Object(members, { ...strict, title });
+}
+
+/** A strict object with its description. */
+export function DescribedObject<Members extends TProperties>(
+  description: string,
+  members: Members,
+) {
+  return Type.Object(members, { ...strict, description });
 }
 
 /** A string with its description. */
@@ -47,8 +55,19 @@ export function TimeOrDay(description: string) {
 }
 
 /** A text that a request can leave out. */
-export function OptionalText(options: TStringOptions) {
-  return Type.Optional(Type.String(options));
+export function OptionalText(...text: Parameters<typeof Text>) {
+  return Type.Optional(Text(...text));
+}
+
+/** Members that can be left out. */
+export function optional<Members extends TProperties>(members: Members) {
+  const entries = Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)]);
+  return Object.fromEntries(entries) as { [Name in keyof Members]: TOptional<Members[Name]> };
+}
+
+/** A strict object of which every member can be left out. */
+export function PartialObject<Members extends TProperties>(members: Members) {
+  return StrictObject(optional(members));
 }
 
 export function Nullable<Schema extends TSchema>(schema: Schema) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { Nullable } from '../../base/values/common-schemas.ts';
+import { Nullable, Text, Whole } from '../../base/values/common-schemas.ts';
 
-const Milliseconds = Type.Integer({ description: 'Milliseconds since the epoch.' });
+const Milliseconds = Whole('Milliseconds since the epoch.');
 
 /** Where the contacts of a list come from: each list is its own source, and none is a CRM’s. */
 export const listFlags = {
@@ -29,17 +29,17 @@ export const ListingSchema = Type.Object(
   {
     count: Type.Integer(),
     offset: Type.Integer(),
-    totalCount: Type.Integer({ description: 'The total number of lists.' }),
+    totalCount: Whole('The total number of lists.'),
     result: Type.Array(
       Type.Object({
         id: Type.String(),
         name: Type.String(),
         folderName: Type.String(),
         description: Type.String(),
-        sourceId: Type.String({ description: 'The ID of the list.' }),
-        baseId: Type.String({ description: 'The ID of the list.' }),
-        sourceName: Type.String({ description: 'The name of the list.' }),
-        sourceSize: Type.Integer({ description: 'The number of contacts.' }),
+        sourceId: Text('The ID of the list.'),
+        baseId: Text('The ID of the list.'),
+        sourceName: Text('The name of the list.'),
+        sourceSize: Whole('The number of contacts.'),
         sourceTS: Milliseconds,
         tsSource: Milliseconds,
         tsCreated: Milliseconds,

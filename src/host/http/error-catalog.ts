@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { Text } from '../../base/values/common-schemas.ts';
 import type { FaultCode } from '../../base/values/errors.ts';
 
 interface CatalogEntry {
@@ -37,7 +38,7 @@ export const FaultSchema = Type.Object(
     success: Type.Literal(false),
     status: Type.Integer(),
     errorName: Type.Enum(Object.keys(errorCatalog)),
-    message: Type.String({ description: 'The exact text of the contract.' }),
+    message: Text('The exact text of the contract.'),
     details: Type.Array(Type.Object({ field: Type.String(), reason: Type.String() })),
     suppressedRecipients: Type.Optional(Type.Array(Type.String())),
     statusUrl: Type.Optional(Type.String()),

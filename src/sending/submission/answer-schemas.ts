@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { Text } from '../../base/values/common-schemas.ts';
 import { FaultSchema } from '../../host/http/error-catalog.ts';
 import { maxBatchMessages } from '../../host/http/limits/route-limits.ts';
 
@@ -11,7 +12,7 @@ export const AcceptedSchema = Type.Object(
     suppressedRecipients: Type.Array(Type.String(), {
       description: 'Cc addresses skipped because they are suppressed.',
     }),
-    statusUrl: Type.Optional(Type.String({ description: 'If `statusToken` asks for it.' })),
+    statusUrl: Type.Optional(Text('If `statusToken` asks for it.')),
   },
   { title: 'Accepted' },
 );

@@ -4,6 +4,7 @@ import { policies } from '../../../base/fairness/policies.ts';
 import {
   NamedObject,
   Nullable,
+  OptionalText,
   StrictObject,
   StringMap,
   Text,
@@ -62,9 +63,7 @@ export const listWebhookDeliveries = definePages({
   summary: 'List webhook deliveries, newest first',
   filters: {
     state: Type.Optional(DeliveryStateView),
-    messageId: Type.Optional(
-      Type.String({ format: 'uuid', maxLength: 36, description: 'Only events of this message.' }),
-    ),
+    messageId: OptionalText('Only events of this message.', { format: 'uuid', maxLength: 36 }),
   },
   item: DeliveryView,
   cursor: ['integer'],
@@ -116,7 +115,7 @@ export const replayWebhook = defineOperation({
   body: ReplayBody,
   answer: NamedObject('WebhookReplayStart', {
     events: Nullable(Whole('Number of events to redeliver; null for a period.')),
-    replayId: Nullable(Type.String({ format: 'uuid', description: 'The replay of a period.' })),
+    replayId: Nullable(Text('The replay of a period.', { format: 'uuid' })),
   }),
   status: 202,
   async handle(call) {
