@@ -13,6 +13,11 @@ export function NamedObject<Members extends TProperties>(title: string, members:
   return Type.Object(members, { ...strict, title });
 }
 
+/** An object with its name in the OpenAPI document, to which members may be added. */
+export function OpenObject<Members extends TProperties>(title: string, members: Members) {
+  return Type.Object(members, { title });
+}
+
 /** A strict object with its description. */
 export function DescribedObject<Members extends TProperties>(
   description: string,
@@ -48,9 +53,7 @@ export function TimeOrDay(description: string) {
       Type.String({ format: 'date-time', maxLength: 64 }),
       Type.String({ format: 'date', maxLength: 10 }),
     ],
-    {
-      description: `${description} A date alone means midnight UTC.`,
-    },
+    { description: `${description} A date alone means midnight UTC.` },
   );
 }
 

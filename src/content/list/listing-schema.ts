@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Nullable, Text, Whole } from '../../base/values/common-schemas.ts';
+import { Nullable, OpenObject, Text, Whole } from '../../base/values/common-schemas.ts';
 
 const Milliseconds = Whole('Milliseconds since the epoch.');
 
@@ -25,34 +25,31 @@ const flagSchemas = Object.fromEntries(
 ) as Record<keyof typeof listFlags, ReturnType<typeof Type.Boolean>>;
 
 /** The response of `GET /api/1/list`. */
-export const ListingSchema = Type.Object(
-  {
-    count: Type.Integer(),
-    offset: Type.Integer(),
-    totalCount: Whole('The total number of lists.'),
-    result: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        name: Type.String(),
-        folderName: Type.String(),
-        description: Type.String(),
-        sourceId: Text('The ID of the list.'),
-        baseId: Text('The ID of the list.'),
-        sourceName: Text('The name of the list.'),
-        sourceSize: Whole('The number of contacts.'),
-        sourceTS: Milliseconds,
-        tsSource: Milliseconds,
-        tsCreated: Milliseconds,
-        tsLastCounted: Milliseconds,
-        tsLastModified: Milliseconds,
-        ...flagSchemas,
-      }),
-    ),
-  },
-  { title: 'Listing' },
-);
+export const ListingSchema = OpenObject('Listing', {
+  count: Type.Integer(),
+  offset: Type.Integer(),
+  totalCount: Whole('The total number of lists.'),
+  result: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      folderName: Type.String(),
+      description: Type.String(),
+      sourceId: Text('The ID of the list.'),
+      baseId: Text('The ID of the list.'),
+      sourceName: Text('The name of the list.'),
+      sourceSize: Whole('The number of contacts.'),
+      sourceTS: Milliseconds,
+      tsSource: Milliseconds,
+      tsCreated: Milliseconds,
+      tsLastCounted: Milliseconds,
+      tsLastModified: Milliseconds,
+      ...flagSchemas,
+    }),
+  ),
+});
 
-export const ListingErrorSchema = Type.Object(
-  { errorCode: Nullable(Type.String()), message: Type.String() },
-  { title: 'ListingError' },
-);
+export const ListingErrorSchema = OpenObject('ListingError', {
+  errorCode: Nullable(Type.String()),
+  message: Type.String(),
+});

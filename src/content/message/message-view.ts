@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import {
   Flag,
   Nullable,
+  OpenObject,
   StringMap,
   Text,
   Time,
@@ -64,10 +65,10 @@ export const messageFields = {
 };
 
 /** The 200 of the contract's message operation. */
-export const MessageStatusSchema = Type.Object(
-  { success: Type.Literal(true), ...messageFields },
-  { title: 'MessageStatus' },
-);
+export const MessageStatusSchema = OpenObject('MessageStatus', {
+  success: Type.Literal(true),
+  ...messageFields,
+});
 
 /** The message's public view, before JSON serialization. */
 export type MessageStatusView = Wire<Static<typeof MessageStatusSchema>>;

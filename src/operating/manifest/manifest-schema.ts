@@ -283,10 +283,7 @@ export const TemplateSchema = DescribedObject(
       ),
       freshnessMinutes: Whole(
         'How long to try delivering a message with deliveryWhenDelayed FALSE. Default: 15.',
-        {
-          minimum: 1,
-          maximum: 20_160,
-        },
+        { minimum: 1, maximum: 20_160 },
       ),
       whenUncertain: Type.Enum(['resend', 'hold'], {
         description:

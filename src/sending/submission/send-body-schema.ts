@@ -119,11 +119,7 @@ const metadata = PartialObject({
   }),
   attributes: StringMap(
     'Your own data by name, returned with the message, in search and in webhooks.',
-    {
-      members: maxAttributes,
-      nameLength: maxAttributeName,
-      length: maxAttributeValue,
-    },
+    { members: maxAttributes, nameLength: maxAttributeName, length: maxAttributeValue },
   ),
 });
 
@@ -203,10 +199,6 @@ const {
   ...sharedActions
 } = actions.properties;
 
-function trackingFlag(what: string) {
-  return Type.Optional(Flag(`True to track ${what} of the HTML. Default: false.`));
-}
-
 /** The body of a message that isn't made from a stored template: that of a send without what a template says or decides. */
 export const contentBodySchema = NamedObject('SendContent', {
   envelope: StrictObject({
@@ -260,10 +252,10 @@ export const contentBodySchema = NamedObject('SendContent', {
   ),
   metadata: Type.Optional(metadata),
   actions: Type.Optional(
-    StrictObject({
+    PartialObject({
       ...sharedActions,
-      trackOpens: trackingFlag('opens'),
-      trackClicks: trackingFlag('clicks'),
+      trackOpens: Flag('True to track opens of the HTML. Default: false.'),
+      trackClicks: Flag('True to track clicks of the HTML. Default: false.'),
     }),
   ),
 });

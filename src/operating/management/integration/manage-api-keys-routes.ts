@@ -23,6 +23,7 @@ import {
   NamedObject,
   Nullable,
   optional,
+  PartialObject,
   StrictObject,
   Text,
   Time,
@@ -145,13 +146,11 @@ export const rotateApiKey = defineOperation({
   summary: 'Replace an API key',
   description:
     'Creates a key with the same name, scopes and limits, which can sign if the old one can. The new key is shown once, and the old one expires after the overlap.',
-  body: StrictObject({
-    overlapHours: Type.Optional(
-      Whole('Hours during which both keys work. Default: 24.', {
-        minimum: 0,
-        maximum: maxOverlapHours,
-      }),
-    ),
+  body: PartialObject({
+    overlapHours: Whole('Hours during which both keys work. Default: 24.', {
+      minimum: 0,
+      maximum: maxOverlapHours,
+    }),
   }),
   answer: NewApiKeyView,
   status: 201,

@@ -4,6 +4,7 @@ import {
   Flag,
   NamedObject,
   Nullable,
+  OpenObject,
   optional,
   StrictObject,
   Text,
@@ -69,29 +70,25 @@ const MessageLineView = NamedObject('MessageLine', {
 });
 
 /** The response of the contract's message operation, plus the content. */
-const MessageView = Type.Object(
-  {
-    ...messageFields,
-    subject,
-    recipients: Type.Array(
-      Type.Object({
-        ...recipientFields,
-        explanation: NamedObject('Explanation', {
-          sentence: Text('What happened to the message, in one sentence.'),
-          nextStep: Text('What you can do next.'),
-        }),
+const MessageView = OpenObject('Message', {
+  ...messageFields,
+  subject,
+  recipients: Type.Array(
+    Type.Object({
+      ...recipientFields,
+      explanation: NamedObject('Explanation', {
+        sentence: Text('What happened to the message, in one sentence.'),
+        nextStep: Text('What you can do next.'),
       }),
-    ),
-    content: Nullable(
-      Type.Unsafe<ContentView>({
-        type: 'object',
-        description:
-          'Addresses, overrides and values, with secret values masked. Null once erased.',
-      }),
-    ),
-  },
-  { title: 'Message' },
-);
+    }),
+  ),
+  content: Nullable(
+    Type.Unsafe<ContentView>({
+      type: 'object',
+      description: 'Addresses, overrides and values, with secret values masked. Null once erased.',
+    }),
+  ),
+});
 
 /** The filters of the message log. */
 export const messageFilters = optional({

@@ -60,9 +60,7 @@ export const Values = Type.Unsafe<GivenValues>({
 /** The locale of a preview or test message. */
 export const LocaleChoice = OptionalText(
   'The recipient’s language (BCP 47), as in a request. Default: the default content.',
-  {
-    maxLength: maxLocaleLength,
-  },
+  { maxLength: maxLocaleLength },
 );
 
 const PreviewView = NamedObject('TemplatePreview', {

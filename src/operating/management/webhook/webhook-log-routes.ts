@@ -5,6 +5,7 @@ import {
   NamedObject,
   Nullable,
   OptionalText,
+  PartialObject,
   StrictObject,
   StringMap,
   Text,
@@ -96,15 +97,13 @@ export const getWebhookDelivery = defineOperation({
 
 const selectable = Type.Enum(['delivered', 'failed']);
 
-const ReplayBody = StrictObject({
-  eventId: Type.Optional(Uuid),
-  from: Type.Optional(TimeOrDay('Events at or after this time.')),
-  until: Type.Optional(TimeOrDay('Events before this time.')),
-  state: Type.Optional(
-    Type.Enum(['delivered', 'failed'], {
-      description: 'With a period: only events in this state.',
-    }),
-  ),
+const ReplayBody = PartialObject({
+  eventId: Uuid,
+  from: TimeOrDay('Events at or after this time.'),
+  until: TimeOrDay('Events before this time.'),
+  state: Type.Enum(['delivered', 'failed'], {
+    description: 'With a period: only events in this state.',
+  }),
 });
 
 export const replayWebhook = defineOperation({
