@@ -1,6 +1,6 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type { Tables } from '../../base/database/open-database.ts';
-import { Nullable, Text, Whole } from '../../base/values/common-schemas.ts';
+import { Nullable, optional, Text, Whole } from '../../base/values/common-schemas.ts';
 import { type EmailAddress, parseEmailAddress } from '../../base/values/email-address.ts';
 
 /** Max bytes of a message with attachments as sent, whatever an installation or an account allows. */
@@ -22,7 +22,7 @@ type Name = keyof AccountSettings;
 interface AccountSetting<Given extends TSchema, Shown extends TSchema> {
   /** Null without a value. */
   readonly column: keyof Tables['account'];
-  /** As manifests and requests give it; left out, it stays unchanged. */
+  /** As manifests and requests give it, which can leave it out: it stays unchanged. */
   readonly given: Given;
   /** As answers show it. */
   readonly shown: Shown;
@@ -40,20 +40,16 @@ const archiveAddress =
 const table = {
   archiveAddress: setting({
     column: 'archive_address',
-    given: Type.Optional(Type.String({ description: archiveAddress, maxLength: 320 })),
+    given: Text(archiveAddress, { maxLength: 320 }),
     shown: Text(archiveAddress),
     none: '',
   }),
   attachmentLimit: setting({
     column: 'attachment_limit',
-    given: Type.Optional(
-      Nullable(
-        Type.Integer({
-          description:
-            'Max bytes of a message with attachments as sent, up to 26214400 (25 MiB); 0: no attachments. Null: `ATTACHMENT_LIMIT`.',
-          minimum: 0,
-          maximum: maxAttachmentLimit,
-        }),
+    given: Nullable(
+      Whole(
+        'Max bytes of a message with attachments as sent, up to 26214400 (25 MiB); 0: no attachments. Null: `ATTACHMENT_LIMIT`.',
+        { minimum: 0, maximum: maxAttachmentLimit },
       ),
     ),
     shown: Nullable(
@@ -106,8 +102,8 @@ const pairs = (names: readonly Name[], read: (name: Name) => unknown): unknown[]
   names.map((name) => [name, read(name)]);
 
 /** The schemas of all settings. */
-export const givenSettings: Members<'given'> = Object.fromEntries(
-  pairs(settingNames, (name) => table[name].given),
+export const givenSettings = optional<Members<'given'>>(
+  Object.fromEntries(pairs(settingNames, (name) => table[name].given)),
 );
 export const shownSettings: Members<'shown'> = Object.fromEntries(
   pairs(settingNames, (name) => table[name].shown),

@@ -1,8 +1,9 @@
 import { type TSchema, Type } from 'typebox';
+import { OpenObject, Text, Whole } from '../../base/values/common-schemas.ts';
 import { accessTokenSeconds } from './tokens-store.ts';
 
 function text(description: string): TSchema {
-  return Type.String({ description });
+  return Text(description);
 }
 
 /** HTTP Basic can carry them instead. */
@@ -14,85 +15,68 @@ const clientMembers = {
 };
 
 /** The form of `POST /token`, for the API description. Which members are required depends on the grant. */
-export const TokenFormSchema = Type.Object(
-  {
-    grant_type: Type.Enum(['password', 'authorization_code', 'refresh_token']),
-    ...clientMembers,
-    username: Type.Optional(text('Password grant: the service user’s email address.')),
-    password: Type.Optional(text('Password grant: the service user’s password.')),
-    code: Type.Optional(text('Code grant: the authorization code received at the redirect URL.')),
-    redirect_uri: Type.Optional(text('Code grant: the registered redirect URL.')),
-    code_verifier: Type.Optional(text('Code grant with PKCE (RFC 7636).')),
-    refresh_token: Type.Optional(
-      text('Refresh grant: the one from the most recent token response.'),
-    ),
-  },
-  { title: 'TokenForm' },
-);
+export const TokenFormSchema = OpenObject('TokenForm', {
+  grant_type: Type.Enum(['password', 'authorization_code', 'refresh_token']),
+  ...clientMembers,
+  username: Type.Optional(text('Password grant: the service user’s email address.')),
+  password: Type.Optional(text('Password grant: the service user’s password.')),
+  code: Type.Optional(text('Code grant: the authorization code received at the redirect URL.')),
+  redirect_uri: Type.Optional(text('Code grant: the registered redirect URL.')),
+  code_verifier: Type.Optional(text('Code grant with PKCE (RFC 7636).')),
+  refresh_token: Type.Optional(text('Refresh grant: the one from the most recent token response.')),
+});
 
 /** The form of `POST /revoke` (RFC 7009) and `POST /introspect` (RFC 7662). */
-export const OwnTokenFormSchema = Type.Object(
-  {
-    ...clientMembers,
-    token: text('An access token or refresh token.'),
-    token_type_hint: Type.Optional(text('Ignored.')),
-  },
-  { title: 'OwnTokenForm' },
-);
+export const OwnTokenFormSchema = OpenObject('OwnTokenForm', {
+  ...clientMembers,
+  token: text('An access token or refresh token.'),
+  token_type_hint: Type.Optional(text('Ignored.')),
+});
 
 /** RFC 7662 section 2.2. */
-export const IntrospectionSchema = Type.Object(
-  {
-    active: Type.Boolean(),
-    scope: Type.Optional(Type.String()),
-    client_id: Type.Optional(Type.String()),
-    username: Type.Optional(Type.String({ description: 'The user’s email address.' })),
-    sub: Type.Optional(Type.String({ description: 'The user’s ID.' })),
-    iss: Type.Optional(Type.String()),
-    token_type: Type.Optional(Type.Enum(['bearer', 'refresh_token'])),
-    iat: Type.Optional(Type.Integer({ description: 'Seconds since 1970.' })),
-    exp: Type.Optional(Type.Integer({ description: 'Seconds since 1970.' })),
-    account_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  },
-  { title: 'Introspection' },
-);
+export const IntrospectionSchema = OpenObject('Introspection', {
+  active: Type.Boolean(),
+  scope: Type.Optional(Type.String()),
+  client_id: Type.Optional(Type.String()),
+  username: Type.Optional(Text('The user’s email address.')),
+  sub: Type.Optional(Text('The user’s ID.')),
+  iss: Type.Optional(Type.String()),
+  token_type: Type.Optional(Type.Enum(['bearer', 'refresh_token'])),
+  iat: Type.Optional(Whole('Seconds since 1970.')),
+  exp: Type.Optional(Whole('Seconds since 1970.')),
+  account_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
 
 const stringList = Type.Array(Type.String());
 
 /** RFC 8414 section 2. */
-export const ServerMetadataSchema = Type.Object(
-  {
-    issuer: Type.String(),
-    authorization_endpoint: Type.String(),
-    token_endpoint: Type.String(),
-    revocation_endpoint: Type.String(),
-    introspection_endpoint: Type.String(),
-    scopes_supported: stringList,
-    response_types_supported: stringList,
-    response_modes_supported: stringList,
-    grant_types_supported: stringList,
-    token_endpoint_auth_methods_supported: stringList,
-    revocation_endpoint_auth_methods_supported: stringList,
-    introspection_endpoint_auth_methods_supported: stringList,
-    code_challenge_methods_supported: stringList,
-    authorization_response_iss_parameter_supported: Type.Boolean(),
-  },
-  { title: 'ServerMetadata' },
-);
+export const ServerMetadataSchema = OpenObject('ServerMetadata', {
+  issuer: Type.String(),
+  authorization_endpoint: Type.String(),
+  token_endpoint: Type.String(),
+  revocation_endpoint: Type.String(),
+  introspection_endpoint: Type.String(),
+  scopes_supported: stringList,
+  response_types_supported: stringList,
+  response_modes_supported: stringList,
+  grant_types_supported: stringList,
+  token_endpoint_auth_methods_supported: stringList,
+  revocation_endpoint_auth_methods_supported: stringList,
+  introspection_endpoint_auth_methods_supported: stringList,
+  code_challenge_methods_supported: stringList,
+  authorization_response_iss_parameter_supported: Type.Boolean(),
+});
 
 /** RFC 6749 section 5.1. */
-export const TokenSchema = Type.Object(
-  {
-    token_type: Type.Literal('bearer'),
-    expires_in: Type.Literal(accessTokenSeconds, { description: 'Seconds.' }),
-    access_token: Type.String(),
-    refresh_token: Type.String({ description: 'Works once.' }),
-  },
-  { title: 'TokenResponse' },
-);
+export const TokenSchema = OpenObject('TokenResponse', {
+  token_type: Type.Literal('bearer'),
+  expires_in: Type.Literal(accessTokenSeconds, { description: 'Seconds.' }),
+  access_token: Type.String(),
+  refresh_token: Text('Works once.'),
+});
 
 /** RFC 6749 section 5.2. */
-export const OAuthErrorSchema = Type.Object(
-  { error: Type.String(), error_description: Type.Optional(Type.String()) },
-  { title: 'OAuthError' },
-);
+export const OAuthErrorSchema = OpenObject('OAuthError', {
+  error: Type.String(),
+  error_description: Type.Optional(Type.String()),
+});

@@ -37,6 +37,8 @@ export interface GuardedOptions {
   readonly maxAnswerBytes: number;
   /** Called with each notification, and once the connection is closed. */
   readonly onNews?: (() => void) | undefined;
+  /** As a replication connection (PostgreSQL manual, streaming replication protocol). */
+  readonly replication?: boolean;
 }
 
 export const connectTimeoutMs = 5_000;

@@ -36,11 +36,6 @@ export interface PostgresClient extends GuardedClient {
 /** What a smaller message of a stream counts as. */
 const minMessageBytes = 64;
 
-interface PostgresOptions extends GuardedOptions {
-  /** As a replication connection (PostgreSQL manual, streaming replication protocol). */
-  readonly replication?: boolean;
-}
-
 /**
  * Connects to a stranger's PostgreSQL at an address of `allowedAddresses`. It verifies its certificate for the host, and reads no more
  * than a bounded answer to each statement. No setting is sent at the start, so poolers in transaction mode accept it; a driver's own
@@ -50,7 +45,7 @@ interface PostgresOptions extends GuardedOptions {
 export async function connectToPostgres(
   { host, tls, ...login }: StrangersServer,
   address: string,
-  { replication = false, ...options }: PostgresOptions,
+  { replication = false, ...options }: GuardedOptions,
 ): Promise<PostgresClient> {
   const { socket, watch, restart, clientOf } = guardSocket(options);
   const client = new pg.Client({

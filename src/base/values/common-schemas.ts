@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, type TStringOptions, Type } from 'typebox';
+import { type TOptional, type TProperties, type TSchema, Type } from 'typebox';
 
 /** Rejects unknown members instead of ignoring them. */
 export const strict = { additionalProperties: false } as const;
@@ -11,6 +11,19 @@ export function StrictObject<Members extends TProperties>(members: Members) {
 /** A strict object with its name in the OpenAPI document. */
 export function NamedObject<Members extends TProperties>(title: string, members: Members) {
   return Type.Object(members, { ...strict, title });
+}
+
+/** An object with its name in the OpenAPI document, to which members may be added. */
+export function OpenObject<Members extends TProperties>(title: string, members: Members) {
+  return Type.Object(members, { title });
+}
+
+/** A strict object with its description. */
+export function DescribedObject<Members extends TProperties>(
+  description: string,
+  members: Members,
+) {
+  return Type.Object(members, { ...strict, description });
 }
 
 /** A string with its description. */
@@ -40,15 +53,24 @@ export function TimeOrDay(description: string) {
       Type.String({ format: 'date-time', maxLength: 64 }),
       Type.String({ format: 'date', maxLength: 10 }),
     ],
-    {
-      description: `${description} A date alone means midnight UTC.`,
-    },
+    { description: `${description} A date alone means midnight UTC.` },
   );
 }
 
 /** A text that a request can leave out. */
-export function OptionalText(options: TStringOptions) {
-  return Type.Optional(Type.String(options));
+export function OptionalText(...text: Parameters<typeof Text>) {
+  return Type.Optional(Text(...text));
+}
+
+/** Members that can be left out. */
+export function optional<Members extends TProperties>(members: Members) {
+  const entries = Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)]);
+  return Object.fromEntries(entries) as { [Name in keyof Members]: TOptional<Members[Name]> };
+}
+
+/** A strict object of which every member can be left out. */
+export function PartialObject<Members extends TProperties>(members: Members) {
+  return StrictObject(optional(members));
 }
 
 export function Nullable<Schema extends TSchema>(schema: Schema) {

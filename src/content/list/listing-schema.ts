@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { Nullable } from '../../base/values/common-schemas.ts';
+import { Nullable, OpenObject, Text, Whole } from '../../base/values/common-schemas.ts';
 
-const Milliseconds = Type.Integer({ description: 'Milliseconds since the epoch.' });
+const Milliseconds = Whole('Milliseconds since the epoch.');
 
 /** Where the contacts of a list come from: each list is its own source, and none is a CRM’s. */
 export const listFlags = {
@@ -25,34 +25,31 @@ const flagSchemas = Object.fromEntries(
 ) as Record<keyof typeof listFlags, ReturnType<typeof Type.Boolean>>;
 
 /** The response of `GET /api/1/list`. */
-export const ListingSchema = Type.Object(
-  {
-    count: Type.Integer(),
-    offset: Type.Integer(),
-    totalCount: Type.Integer({ description: 'The total number of lists.' }),
-    result: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        name: Type.String(),
-        folderName: Type.String(),
-        description: Type.String(),
-        sourceId: Type.String({ description: 'The ID of the list.' }),
-        baseId: Type.String({ description: 'The ID of the list.' }),
-        sourceName: Type.String({ description: 'The name of the list.' }),
-        sourceSize: Type.Integer({ description: 'The number of contacts.' }),
-        sourceTS: Milliseconds,
-        tsSource: Milliseconds,
-        tsCreated: Milliseconds,
-        tsLastCounted: Milliseconds,
-        tsLastModified: Milliseconds,
-        ...flagSchemas,
-      }),
-    ),
-  },
-  { title: 'Listing' },
-);
+export const ListingSchema = OpenObject('Listing', {
+  count: Type.Integer(),
+  offset: Type.Integer(),
+  totalCount: Whole('The total number of lists.'),
+  result: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      folderName: Type.String(),
+      description: Type.String(),
+      sourceId: Text('The ID of the list.'),
+      baseId: Text('The ID of the list.'),
+      sourceName: Text('The name of the list.'),
+      sourceSize: Whole('The number of contacts.'),
+      sourceTS: Milliseconds,
+      tsSource: Milliseconds,
+      tsCreated: Milliseconds,
+      tsLastCounted: Milliseconds,
+      tsLastModified: Milliseconds,
+      ...flagSchemas,
+    }),
+  ),
+});
 
-export const ListingErrorSchema = Type.Object(
-  { errorCode: Nullable(Type.String()), message: Type.String() },
-  { title: 'ListingError' },
-);
+export const ListingErrorSchema = OpenObject('ListingError', {
+  errorCode: Nullable(Type.String()),
+  message: Type.String(),
+});

@@ -1,5 +1,6 @@
 import { readTraceContext, type TraceContext } from '../../base/telemetry/trace-context.ts';
 import type { EmailAddress } from '../../base/values/email-address.ts';
+import { isObject } from '../../base/values/is-object.ts';
 import type { FieldValue } from '../template/field-value.ts';
 import { type AttachmentInfo, readAttachmentInfos } from './attachment.ts';
 
@@ -124,9 +125,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads stored content without erased values; undefined if it was erased or isn't a message's. */
 export function readContent(stored: unknown): MessageContent | undefined {
-  if (!isFields(stored) || typeof stored.to !== 'string') return undefined;
+  if (!isObject(stored) || typeof stored.to !== 'string') return undefined;
   const { from, values } = stored;
-  if (!isFields(from) || typeof from.address !== 'string') return undefined;
+  if (!isObject(from) || typeof from.address !== 'string') return undefined;
   const content: ContentMembers = {
     to: stored.to as EmailAddress,
     toName: textOf(stored.toName),
@@ -142,12 +143,12 @@ export function readContent(stored: unknown): MessageContent | undefined {
     locale: textOf(stored.locale),
     variant: textOf(stored.variant),
     attachments: readAttachmentInfos(stored.attachments),
-    values: isFields(values) ? withoutErased(values) : {},
+    values: isObject(values) ? withoutErased(values) : {},
     guarded: Array.isArray(stored.guarded) ? stored.guarded.map(String) : undefined,
     sendAt: textOf(stored.sendAt),
     templateVersion: stored.templateVersion === 'due' ? 'due' : undefined,
-    headers: isFields(stored.headers) ? stringMembers(stored.headers) : undefined,
-    attributes: isFields(stored.attributes) ? stringMembers(stored.attributes) : undefined,
+    headers: isObject(stored.headers) ? stringMembers(stored.headers) : undefined,
+    attributes: isObject(stored.attributes) ? stringMembers(stored.attributes) : undefined,
     trace: readTraceContext(stored.trace),
   };
   return content;
@@ -155,13 +156,13 @@ export function readContent(stored: unknown): MessageContent | undefined {
 
 /** The send time in stored content; undefined if it has none. */
 export function sendAtOf(stored: unknown): Date | undefined {
-  const text = isFields(stored) ? textOf(stored.sendAt) : undefined;
+  const text = isObject(stored) ? textOf(stored.sendAt) : undefined;
   return text === undefined ? undefined : new Date(text);
 }
 
 /** The trace context in stored content; undefined if its acceptance wasn't traced. */
 export function traceOf(stored: unknown): TraceContext | undefined {
-  return isFields(stored) ? readTraceContext(stored.trace) : undefined;
+  return isObject(stored) ? readTraceContext(stored.trace) : undefined;
 }
 
 /** The content of a new message that is sent at once. */
@@ -227,10 +228,6 @@ function addressesOf(stored: unknown): EmailAddress[] | undefined {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Keeps texts, lists and objects as accepted; a value is only ever erased as a whole. */

@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { Nullable, StringMap, Time, Uuid } from '../../base/values/common-schemas.ts';
+import {
+  Flag,
+  Nullable,
+  OpenObject,
+  StringMap,
+  Text,
+  Time,
+  Uuid,
+  Whole,
+} from '../../base/values/common-schemas.ts';
 import type { Wire } from '../../base/values/wire.ts';
 import { storedEventKinds } from './event-kinds.ts';
 import { messageStateNames } from './message-state.ts';
@@ -19,19 +28,15 @@ export const recipientFields = {
 export const messageFields = {
   messageId: Uuid,
   templateId: Type.String(),
-  templateVersion: Type.Integer({ description: 'Negative for a test message of a draft.' }),
+  templateVersion: Whole('Negative for a test message of a draft.'),
   state: MessageStateSchema,
   stateAt: Time('When the state last changed.'),
   acceptedAt: Time('When it was accepted.'),
   transactional: Type.Boolean(),
-  test: Type.Boolean({ description: 'Whether it is a test message, sent with a test key.' }),
+  test: Flag('Whether it is a test message, sent with a test key.'),
   externalId: Nullable(Type.String()),
   tag: Nullable(Type.String()),
-  locale: Nullable(
-    Type.String({
-      description: 'The locale of the request; null if it had none or it was erased.',
-    }),
-  ),
+  locale: Nullable(Text('The locale of the request; null if it had none or it was erased.')),
   attributes: StringMap('The attributes of the request; empty once erased.'),
   trackOpens: Type.Boolean(),
   trackClicks: Type.Boolean(),
@@ -41,7 +46,7 @@ export const messageFields = {
   nextAttempt: Nullable(
     Type.Object({
       at: Nullable(Time('When the next attempt is due; null if it is held for review.')),
-      reason: Type.String({ description: 'Why it is waiting.' }),
+      reason: Text('Why it is waiting.'),
       paused: Nullable(
         Type.Enum([...pausedScopes], {
           description: 'What is paused: the message, mail to its domain, or all mail.',
@@ -53,19 +58,17 @@ export const messageFields = {
     Type.Object({
       at: Time('When it happened.'),
       kind: Type.Enum(storedEventKinds),
-      recipient: Nullable(
-        Type.Integer({ description: '0: To; 1 and up: Cc, then Bcc; null: the whole message.' }),
-      ),
+      recipient: Nullable(Whole('0: To; 1 and up: Cc, then Bcc; null: the whole message.')),
       detail: Type.Unknown(),
     }),
   ),
 };
 
 /** The 200 of the contract's message operation. */
-export const MessageStatusSchema = Type.Object(
-  { success: Type.Literal(true), ...messageFields },
-  { title: 'MessageStatus' },
-);
+export const MessageStatusSchema = OpenObject('MessageStatus', {
+  success: Type.Literal(true),
+  ...messageFields,
+});
 
 /** The message's public view, before JSON serialization. */
 export type MessageStatusView = Wire<Static<typeof MessageStatusSchema>>;

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { OpenObject, Text } from '../../base/values/common-schemas.ts';
 import type { FaultCode } from '../../base/values/errors.ts';
 
 interface CatalogEntry {
@@ -32,16 +33,13 @@ export const errorCatalog: Readonly<Record<FaultCode, CatalogEntry>> = {
 };
 
 /** An error of the contract's send and message operations. */
-export const FaultSchema = Type.Object(
-  {
-    success: Type.Literal(false),
-    status: Type.Integer(),
-    errorName: Type.Enum(Object.keys(errorCatalog)),
-    message: Type.String({ description: 'The exact text of the contract.' }),
-    details: Type.Array(Type.Object({ field: Type.String(), reason: Type.String() })),
-    suppressedRecipients: Type.Optional(Type.Array(Type.String())),
-    statusUrl: Type.Optional(Type.String()),
-    requestId: Type.String(),
-  },
-  { title: 'Fault' },
-);
+export const FaultSchema = OpenObject('Fault', {
+  success: Type.Literal(false),
+  status: Type.Integer(),
+  errorName: Type.Enum(Object.keys(errorCatalog)),
+  message: Text('The exact text of the contract.'),
+  details: Type.Array(Type.Object({ field: Type.String(), reason: Type.String() })),
+  suppressedRecipients: Type.Optional(Type.Array(Type.String())),
+  statusUrl: Type.Optional(Type.String()),
+  requestId: Type.String(),
+});

@@ -52,11 +52,7 @@ export const outboxCommands = {
       ['table', ({ table }) => table],
       ['server', ({ server }) => server],
       ['lag', ({ lagSeconds }) => `${lagSeconds} s`],
-      [
-        'failure',
-        ({ failure, failureDetail }) =>
-          failure === null ? undefined : `${failure}: ${failureDetail}`,
-      ],
+      ['failure', ({ failure, failureDetail }) => failure && `${failure}: ${failureDetail}`],
     ]);
   }),
   add: onAccount((id: string, given: AddOptions) => {
@@ -143,9 +139,8 @@ function throwAsOption(error: unknown): never {
   const [problem] = error instanceof ManifestError ? error.problems : [];
   if (problem === undefined) throw error;
   const { path, message } = problem;
-  throw new OperatorError(
-    `${path === 'url' ? 'The URL on standard input' : `--${path}`} ${message}.`,
-  );
+  const option = path === 'url' ? 'The URL on standard input' : `--${path}`;
+  throw new OperatorError(`${option} ${message}.`);
 }
 
 /** @throws OperatorError if one isn't the name of a table */

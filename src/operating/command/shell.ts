@@ -17,7 +17,7 @@ export interface CommandShell extends Terminal {
 /** A heading, and the text of an item below it; a dash if there is none. */
 export type TableColumn<Item> = readonly [
   heading: string,
-  cell: (item: Item) => string | undefined,
+  cell: (item: Item) => string | null | undefined,
 ];
 
 /** Prints a list as a table with headings, or with `--json` as one object per line. */

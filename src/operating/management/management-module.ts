@@ -23,7 +23,7 @@ import type { OperationCall } from './operation.ts';
 import { malformedParam, type PathParams, pathParamNames, pathParams } from './path-params.ts';
 import type { ManagementRoute } from './resource-routes.ts';
 import { routeTable } from './route-table.ts';
-import { ReadOnlyMembers } from './save-resource.ts';
+import { splitReadOnly } from './save-resource.ts';
 
 interface ManagementModuleDependencies
   extends Omit<
@@ -150,7 +150,7 @@ function registerRoute(
 ): void {
   const { method, path, access, operation } = route;
   const { bodyValues } = routeLimitOf(route);
-  const readOnlyMembers = new ReadOnlyMembers(operation);
+  const splitBody = splitReadOnly(operation);
   const calls = new WeakMap<FastifyRequest, Pick<OperationCall, 'params' | 'actor' | 'account'>>();
   scope.route({
     method,
@@ -178,7 +178,7 @@ function registerRoute(
           ? undefined
           : await holdShare(shares, admitted.account.id, reply);
       const query = checker.readQuery(operation, request.query);
-      const { writable, readOnly, writesNothing } = readOnlyMembers.split(request.body);
+      const { writable, readOnly, writesNothing } = splitBody(request.body);
       const body = writesNothing ? {} : checker.readBody(operation, writable, bodyValues);
       if (operation.status !== undefined) reply.code(operation.status);
       const callDependencies = dependenciesOf(shareOf(admitted));

@@ -68,10 +68,7 @@ export const pathParams = {
   address: address('The email address, case-insensitive.'),
   clientId: publicId<ClientId>('The client ID of the OAuth app.', 'demo-app'),
   destination: pathParam(
-    Text('A recipient domain, or `*` for all.', {
-      examples: ['customer.example'],
-      maxLength: 253,
-    }),
+    Text('A recipient domain, or `*` for all.', { examples: ['customer.example'], maxLength: 253 }),
     'must be a domain name or *',
     (text) => (text === '*' ? text : parseDomainName(text)),
   ),
@@ -103,10 +100,7 @@ export const pathParams = {
   messageId: { ...uuid('The message.'), read: parseMessageId },
   part: place('The part’s place in the reply, from 1.', maxReplyParts),
   receiver: pathParam(
-    Text('The destination’s name, as listed.', {
-      examples: ['customer.example'],
-      maxLength: 253,
-    }),
+    Text('The destination’s name, as listed.', { examples: ['customer.example'], maxLength: 253 }),
     'must be 1 to 253 printable ASCII characters without spaces',
     (text) => (/^[\x21-\x7e]{1,253}$/.test(text) ? text : undefined),
   ),

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditEvent } from '../../accounts/audit/audit-store.ts';
 import type { DatabaseTransaction } from '../../base/database/open-database.ts';
+import { isObject } from '../../base/values/is-object.ts';
 import { type Actor, recordChange } from '../change/actor.ts';
 import {
   changeResource,
@@ -95,39 +96,30 @@ export function recordAudit(
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Members of a body that only GET has, so that what GET gives can be put back. */
-export class ReadOnlyMembers {
-  readonly #names: ReadonlySet<string>;
-  readonly #wrapper: string | undefined;
+/**
+ * Splits bodies into what can be written and what can't: members that only GET has, so that what GET gives can be put back.
+ * @returns the function that splits a body of the operation
+ */
+export function splitReadOnly({ conditional, answer, body, bodyMember }: ManagementOperation) {
+  const writable = membersOf(body);
+  const shown = conditional === true && body !== undefined ? membersOf(answer) : {};
+  const names = new Set(Object.keys(shown).filter((name) => !Object.hasOwn(writable, name)));
   /** GET has no member that can be written, so what it gives says nothing about what to write. */
-  readonly #isDisjoint: boolean;
-
-  constructor({ conditional, answer, body, bodyMember }: ManagementOperation) {
-    const writable = membersOf(body);
-    const shown = conditional === true && body !== undefined ? membersOf(answer) : {};
-    const names = Object.keys(shown).filter((name) => !Object.hasOwn(writable, name));
-    this.#names = new Set(names);
-    this.#wrapper = bodyMember;
-    this.#isDisjoint = bodyMember === undefined && names.length === Object.keys(shown).length;
-  }
-
-  /** Splits a body into what can be written and what can't. */
-  split(body: unknown): SplitBody {
-    if (this.#names.size === 0 || typeof body !== 'object' || body === null || Array.isArray(body))
-      return { writable: body, readOnly: {}, writesNothing: false };
-    const entries = Object.entries(body);
-    const given = entries.filter(([name]) => this.#names.has(name));
-    if (given.length === 0) return { writable: body, readOnly: {}, writesNothing: false };
-    const isAll = given.length === entries.length;
-    const wrapped = isAll && this.#wrapper !== undefined && Object.hasOwn(body, this.#wrapper);
+  const isDisjoint = bodyMember === undefined && names.size === Object.keys(shown).length;
+  return (given: unknown): SplitBody => {
+    const entries = Object.entries(isObject(given) ? given : {});
+    const readOnly = entries.filter(([name]) => names.has(name));
+    if (readOnly.length === 0) return { writable: given, readOnly: {}, writesNothing: false };
+    const isAll = readOnly.length === entries.length;
+    const wrapper = isAll ? entries.find(([name]) => name === bodyMember) : undefined;
     return {
-      writable: wrapped
-        ? (body as Members)[this.#wrapper ?? '']
-        : Object.fromEntries(entries.filter(([name]) => !this.#names.has(name))),
-      readOnly: Object.fromEntries(given.filter(([name]) => !wrapped || name !== this.#wrapper)),
-      writesNothing: isAll && this.#isDisjoint,
+      writable: wrapper
+        ? wrapper[1]
+        : Object.fromEntries(entries.filter(([name]) => !names.has(name))),
+      readOnly: Object.fromEntries(readOnly.filter(([name]) => name !== wrapper?.[0])),
+      writesNothing: isAll && isDisjoint,
     };
-  }
+  };
 }
 
 interface SplitBody {

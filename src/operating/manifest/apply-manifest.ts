@@ -185,13 +185,8 @@ export interface EntryScope {
  * @returns what people should know
  * @throws ManifestError with every problem; its paths start at the entry
  */
-export async function applyEntry<
-  Key extends string,
-  Raw,
-  Entry extends Placed<Key>,
-  Stored extends Readonly<Record<Key, string>>,
->(
-  resource: ManifestResource<Key, Raw, Entry, Stored>,
+export async function applyEntry<Raw, Entry extends Placed, Stored>(
+  resource: ManifestResource<Raw, Entry, Stored>,
   raw: Raw,
   { transaction, key, accountId, options = {}, contents = new CompiledContents() }: EntryScope,
 ): Promise<readonly string[]> {

@@ -46,7 +46,7 @@ export function describeSchemaErrors(
   );
   return reported.slice(0, max).map((error) => ({
     path: pathOf(error, value),
-    message: describe(error),
+    message: messages[error.keyword]?.(error) ?? error.message ?? 'is not valid',
   }));
 }
 
@@ -77,46 +77,32 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-function describe(error: ErrorObject): string {
-  const schema = error.parentSchema as Record<string, unknown>;
-  const { limit, type } = error.params as Record<string, unknown>;
-  switch (error.keyword) {
-    case 'additionalProperties':
-      return `is unknown; allowed members are ${Object.keys(schema.properties as object).join(', ')}`;
-    case 'required':
-      return 'is required';
-    case 'type':
-      return describeType(String(type), error.data);
-    case 'anyOf':
-      return describeUnion(error.schema as readonly Record<string, unknown>[]);
-    case 'enum':
-      return `must be one of ${(schema.enum as unknown[]).join(', ')}`;
-    case 'pattern':
-      return String(schema.patternErrorMessage ?? 'has an invalid format');
-    case 'format':
-      return `must be ${describeFormat(error.schema)}`;
-    case 'minLength':
-      return limit === 1 ? 'is empty' : `must have at least ${limit} characters`;
-    case 'maxLength':
-      return error.propertyName === undefined
-        ? `must have at most ${limit} characters`
-        : `has a name longer than ${limit} characters`;
-    case 'minItems':
-      return `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`;
-    case 'maxItems':
-      return `must have at most ${limit} ${limit === 1 ? 'entry' : 'entries'}`;
-    case 'maxProperties':
-      return `must have at most ${limit} members`;
-    case 'uniqueItems':
-      return 'contains a duplicate entry';
-    case 'minimum':
-      return `must be at least ${limit}`;
-    case 'maximum':
-      return `must be at most ${limit}`;
-    default:
-      return error.message ?? 'is not valid';
-  }
-}
+const countOf = (limit: number): string => `${limit} ${limit === 1 ? 'entry' : 'entries'}`;
+
+/** What the errors of each keyword say. */
+const messages: Readonly<Record<string, (error: ErrorObject) => string>> = {
+  additionalProperties: ({ parentSchema }) =>
+    `is unknown; allowed members are ${Object.keys(parentSchema?.properties).join(', ')}`,
+  required: () => 'is required',
+  type: ({ params: { type }, data }) => describeType(String(type), data),
+  anyOf: ({ schema }) => describeUnion(schema as readonly Schema[]),
+  enum: ({ parentSchema }) => `must be one of ${parentSchema?.enum.join(', ')}`,
+  pattern: ({ parentSchema }) =>
+    String(parentSchema?.patternErrorMessage ?? 'has an invalid format'),
+  format: ({ schema }) => `must be ${describeFormat(schema)}`,
+  minLength: ({ params: { limit } }) =>
+    limit === 1 ? 'is empty' : `must have at least ${limit} characters`,
+  maxLength: ({ params: { limit }, propertyName }) =>
+    propertyName === undefined
+      ? `must have at most ${limit} characters`
+      : `has a name longer than ${limit} characters`,
+  minItems: ({ params: { limit } }) => `must have at least ${countOf(limit)}`,
+  maxItems: ({ params: { limit } }) => `must have at most ${countOf(limit)}`,
+  maxProperties: ({ params: { limit } }) => `must have at most ${limit} members`,
+  uniqueItems: () => 'contains a duplicate entry',
+  minimum: ({ params: { limit } }) => `must be at least ${limit}`,
+  maximum: ({ params: { limit } }) => `must be at most ${limit}`,
+};
 
 function describeType(type: string, data: unknown): string {
   const expected = typeNames[type] ?? type;
@@ -204,18 +190,15 @@ function describeUnion(alternatives: readonly Schema[]): string {
   return `must be ${alternatives.map(describeAlternative).join(', or ')}`;
 }
 
+const formatNames: Readonly<Record<string, string>> = {
+  uuid: 'a UUID',
+  date: 'a date such as 2026-01-31',
+  'date-time': 'a time such as 2026-01-31T12:00:00Z',
+};
+
 /** Names a format of strings, such as "a UUID". */
 function describeFormat(format: unknown): string {
-  switch (format) {
-    case 'uuid':
-      return 'a UUID';
-    case 'date':
-      return 'a date such as 2026-01-31';
-    case 'date-time':
-      return 'a time such as 2026-01-31T12:00:00Z';
-    default:
-      return `text in the format ${format}`;
-  }
+  return formatNames[String(format)] ?? `text in the format ${format}`;
 }
 
 function describeAlternative(schema: Schema): string {
@@ -229,14 +212,10 @@ function describeAlternative(schema: Schema): string {
     case 'string':
       if (schema.format !== undefined) return describeFormat(schema.format);
       return `text${schema.maxLength === undefined ? '' : ` of at most ${schema.maxLength} characters`}`;
-    case 'boolean':
-      return 'true or false';
-    case 'array':
-      return 'a list';
     case 'object':
       return describeMembers(schema);
     default:
-      return String(schema.type);
+      return typeNames[String(schema.type)] ?? String(schema.type);
   }
 }
 

@@ -20,6 +20,7 @@ import {
   type RawTemplate,
   type RawUser,
 } from './manifest-schema.ts';
+import { mapTexts } from './map-texts.ts';
 import {
   readAccountIds,
   readContentBytes,
@@ -55,7 +56,8 @@ export async function exportManifest(kysely: Kysely, files: FileNames): Promise<
     const account = await exportAccount(kysely, accountId, files);
     if (account !== undefined) accounts.push(account);
   }
-  return escapeReferences({ accounts }) as RawManifest;
+  // Text that looks like an environment variable reference is escaped.
+  return mapTexts({ accounts }, (text) => text.replaceAll(`\${`, () => `$\${`)) as RawManifest;
 }
 
 async function exportAccount(
@@ -143,16 +145,4 @@ async function exportTemplates(
     });
   }
   return templates;
-}
-
-/** Escapes text that looks like an environment variable reference, and leaves out members without a value. */
-function escapeReferences(value: unknown): unknown {
-  if (typeof value === 'string') return value.replaceAll(`\${`, () => `$\${`);
-  if (Array.isArray(value)) return value.map(escapeReferences);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) =>
-      member === undefined ? [] : [[name, escapeReferences(member)]],
-    ),
-  );
 }

@@ -6,26 +6,21 @@ import type { AccountPlanContext, ManifestChange, Plan, PlannedChange } from './
 import type { ManifestPath } from './manifest-problems.ts';
 import type { BuildContext } from './read-values.ts';
 
-/** An entry of a manifest, with its place and the member that identifies it. */
-export type Placed<Key extends string> = Readonly<Record<Key, string>> & {
+/** An entry of a manifest, with its place. */
+export interface Placed {
   readonly path: ManifestPath;
-};
+}
 
 /**
  * A kind of resource that manifests have: how its entries are read, compared and stored.
- * @typeParam Key the member that identifies it
  * @typeParam Raw an entry as in the file
  * @typeParam Entry a valid one
  * @typeParam Stored what the database has
  */
-export interface ManifestResource<
-  Key extends string,
-  Raw,
-  Entry extends Placed<Key>,
-  Stored extends Readonly<Record<Key, string>>,
-> {
+export interface ManifestResource<Raw, Entry extends Placed, Stored> {
   readonly kind: ManifestChange['kind'];
-  readonly key: Key;
+  /** The member that identifies it. */
+  readonly key: keyof Entry & keyof Stored;
   /** Converts an entry that fits the schema, and collects its problems. */
   build(raw: Raw, path: ManifestPath, context: BuildContext): Entry | Promise<Entry>;
   read(transaction: DatabaseTransaction, accountId: AccountId): Promise<readonly Stored[]>;
@@ -38,12 +33,8 @@ export interface ManifestResource<
 }
 
 /** A resource that accounts have a list of. */
-export interface Section<
-  Key extends string,
-  Raw,
-  Entry extends Placed<Key>,
-  Stored extends Readonly<Record<Key, string>>,
-> extends ManifestResource<Key, Raw, Entry, Stored> {
+export interface Section<Raw, Entry extends Placed, Stored>
+  extends ManifestResource<Raw, Entry, Stored> {
   readonly name: ManifestSection;
   /** False for what a manifest can't contain, which is never removed. Default: all can be. */
   canName?(stored: Stored): boolean;
@@ -51,21 +42,18 @@ export interface Section<
 }
 
 /** Plans entries. @returns their changes, and what they don't name */
-export async function planEntries<
-  Key extends string,
-  Entry extends Placed<Key>,
-  Stored extends Readonly<Record<Key, string>>,
->(
-  { kind, key, ...resource }: ManifestResource<Key, never, Entry, Stored>,
+export async function planEntries<Entry extends Placed, Stored>(
+  { kind, key, ...resource }: ManifestResource<never, Entry, Stored>,
   entries: readonly Entry[],
   context: AccountPlanContext,
 ): Promise<{ readonly changes: PlannedChange[]; readonly unnamed: Iterable<Stored> }> {
   const { accountId: account, transaction } = context;
   const existing = new Map<string, Stored>();
-  for (const stored of await resource.read(transaction, account)) existing.set(stored[key], stored);
+  for (const stored of await resource.read(transaction, account))
+    existing.set(String(stored[key]), stored);
   const changes: PlannedChange[] = [];
   for (const entry of entries) {
-    const id = entry[key];
+    const id = String(entry[key]);
     const plan = await resource.plan(entry, existing.get(id), context);
     existing.delete(id);
     if (plan !== undefined) changes.push({ account, kind, id, path: entry.path, ...plan });
@@ -74,12 +62,8 @@ export async function planEntries<
 }
 
 /** Plans the entries of a section, and with prune removes what the manifest doesn't name, unless it omits the section. */
-export async function planSection<
-  Key extends string,
-  Entry extends Placed<Key>,
-  Stored extends Readonly<Record<Key, string>>,
->(
-  section: Section<Key, never, Entry, Stored>,
+export async function planSection<Entry extends Placed, Stored>(
+  section: Section<never, Entry, Stored>,
   entries: readonly Entry[],
   { sections }: ManifestAccount,
   context: AccountPlanContext,
@@ -91,7 +75,7 @@ export async function planSection<
     if (section.canName?.(stored) === false) continue;
     const { kind, key } = section;
     const run = () => section.remove(transaction, account, stored);
-    const id = stored[key];
+    const id = String(stored[key]);
     changes.push({ account, kind, id, action: 'removed', path: undefined, notes: [], run });
   }
   return changes;

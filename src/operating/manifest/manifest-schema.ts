@@ -2,7 +2,18 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { roles, secondFactorRules, signInRules } from '../../accounts/account/account.ts';
 import { givenSettings } from '../../accounts/account/account-settings.ts';
 import { maxPasswordLength } from '../../accounts/account/hash-password.ts';
-import { NamedObject, Nullable, StrictObject, strict } from '../../base/values/common-schemas.ts';
+import {
+  DescribedObject,
+  Flag,
+  NamedObject,
+  Nullable,
+  OptionalText,
+  optional,
+  StrictObject,
+  strict,
+  Text,
+  Whole,
+} from '../../base/values/common-schemas.ts';
 import { type FieldValue, structureSchemas } from '../../content/template/field-value.ts';
 import { maxGuardDays } from '../../content/template/guarded-field.ts';
 import { maxLocaleLength } from '../../content/template/locale.ts';
@@ -17,8 +28,7 @@ import { imageTypes } from '../../sending/submission/check-image.ts';
 
 /** An id of an account, integration, template or list. */
 function PublicId(description: string) {
-  return Type.String({
-    description,
+  return Text(description, {
     examples: ['demo-1'],
     pattern: '^[A-Za-z0-9_-]{1,64}$',
     patternErrorMessage: 'must be 1 to 64 letters, digits, - and _',
@@ -27,8 +37,7 @@ function PublicId(description: string) {
 
 /** A display name; blank ones would be invisible in the console. */
 export function Name(description: string) {
-  return Type.String({
-    description,
+  return Text(description, {
     examples: ['Demo'],
     maxLength: 200,
     pattern: '\\S',
@@ -37,16 +46,11 @@ export function Name(description: string) {
 }
 
 function Address(description: string) {
-  return Type.String({
-    description,
-    examples: ['ada@customer.example'],
-    minLength: 3,
-    maxLength: 320,
-  });
+  return Text(description, { examples: ['ada@customer.example'], minLength: 3, maxLength: 320 });
 }
 
-function Flag(description: string) {
-  return Type.Optional(Type.Boolean({ description }));
+function OptionalFlag(description: string) {
+  return Type.Optional(Flag(description));
 }
 
 /** Max characters of a template source, and max bytes of a source file; publishing has a lower limit. */
@@ -69,85 +73,64 @@ function TextOrFile(description: string) {
     [
       Type.String({ maxLength: maxSourceText }),
       StrictObject({
-        file: Type.String({
-          description: 'Path of a UTF-8 file, relative to the manifest.',
-          ...path,
-        }),
+        file: Text('Path of a UTF-8 file, relative to the manifest.', path),
       }),
     ],
     { description },
   );
 }
 
-export const UserSchema = Type.Object(
-  {
-    email: Address('Identifies the user across accounts, case-insensitive.'),
-    name: Type.Optional(Name('The user’s name.')),
-    password: Type.Optional(
-      Type.String({
-        description:
-          'At least 12 characters, preferably an environment variable reference. Only set for users without a password; existing passwords never change.',
-        maxLength: maxPasswordLength,
-      }),
-    ),
-    role: Type.Enum([...roles], {
-      examples: ['viewer'],
-      description:
-        'The role in this account. `service` is for programs that only send and read message status.',
-    }),
-    operator: Flag(
-      'Whether the user is an operator of the installation. If omitted, this stays unchanged.',
-    ),
-  },
-  { ...strict, description: 'A user of the account.' },
-);
+export const UserSchema = DescribedObject('A user of the account.', {
+  email: Address('Identifies the user across accounts, case-insensitive.'),
+  name: Type.Optional(Name('The user’s name.')),
+  password: OptionalText(
+    'At least 12 characters, preferably an environment variable reference. Only set for users without a password; existing passwords never change.',
+    { maxLength: maxPasswordLength },
+  ),
+  role: Type.Enum([...roles], {
+    examples: ['viewer'],
+    description:
+      'The role in this account. `service` is for programs that only send and read message status.',
+  }),
+  operator: OptionalFlag(
+    'Whether the user is an operator of the installation. If omitted, this stays unchanged.',
+  ),
+});
 
-export const SenderSchema = Type.Object(
-  {
-    address: Address('The sender address.'),
-    displayNames: Type.Optional(
-      Type.Array(Name('An allowed display name; "*" allows any.'), {
-        description: 'Allowed display names; the first is the default.',
-        uniqueItems: true,
-        maxItems: 100,
-      }),
-    ),
+export const SenderSchema = DescribedObject('A sender address of the account.', {
+  address: Address('The sender address.'),
+  ...optional({
+    displayNames: Type.Array(Name('An allowed display name; "*" allows any.'), {
+      description: 'Allowed display names; the first is the default.',
+      uniqueItems: true,
+      maxItems: 100,
+    }),
     verified: Flag(
       'Whether the address is verified. Only verified senders can send. Default: false.',
     ),
-  },
-  { ...strict, description: 'A sender address of the account.' },
-);
+  }),
+});
 
-export const IntegrationSchema = Type.Object(
-  {
-    clientId: PublicId('The client ID, unique in the installation.'),
-    clientSecret: Type.Optional(
-      Type.String({
-        description:
-          'At least 24 printable ASCII characters, preferably an environment variable reference. Required for a new integration.',
-        maxLength: 1_000,
-      }),
+export const IntegrationSchema = DescribedObject('An OAuth client that calls the service.', {
+  clientId: PublicId('The client ID, unique in the installation.'),
+  clientSecret: OptionalText(
+    'At least 24 printable ASCII characters, preferably an environment variable reference. Required for a new integration.',
+    { maxLength: 1_000 },
+  ),
+  name: Name('Shown on the consent page.'),
+  ...optional({
+    redirectUri: Text(
+      'Where authorization codes are sent: https, http on loopback, or a private scheme of an installed app. Default: https://localhost/callback.',
+      { maxLength: 2_000 },
     ),
-    name: Name('Shown on the consent page.'),
-    redirectUri: Type.Optional(
-      Type.String({
-        description:
-          'Where authorization codes are sent: https, http on loopback, or a private scheme of an installed app. Default: https://localhost/callback.',
-        maxLength: 2_000,
-      }),
-    ),
-    grants: Type.Optional(
-      Type.Array(Type.Enum(['password', 'authorization_code', 'refresh_token']), {
-        description: 'Default: authorization_code and refresh_token.',
-        uniqueItems: true,
-        minItems: 1,
-        maxItems: 3,
-      }),
-    ),
-  },
-  { ...strict, description: 'An OAuth client that calls the service.' },
-);
+    grants: Type.Array(Type.Enum(['password', 'authorization_code', 'refresh_token']), {
+      description: 'Default: authorization_code and refresh_token.',
+      uniqueItems: true,
+      minItems: 1,
+      maxItems: 3,
+    }),
+  }),
+});
 
 /** @param depth how deep lists and objects can be declared */
 function itemFieldProperties(depth: number): Record<string, TSchema> {
@@ -156,19 +139,14 @@ function itemFieldProperties(depth: number): Record<string, TSchema> {
   const value = (description: string) =>
     Type.Unsafe<FieldValue>({ ...(depth === 0 ? text : { anyOf: [text, ...inner] }), description });
   return {
-    kind: Type.Optional(
-      Type.Enum(['text', 'list', 'object'], {
+    ...optional({
+      kind: Type.Enum(['text', 'list', 'object'], {
         description: 'What its values are. Default: text.',
       }),
-    ),
-    default: Type.Optional(value('Used if a request supplies no value; may be empty.')),
-    sample: Type.Optional(value('Sample value for previews and examples.')),
-    description: Type.Optional(
-      Type.String({
-        description: 'Shown to people who send with the template.',
-        maxLength: maxFieldText,
-      }),
-    ),
+      default: value('Used if a request supplies no value; may be empty.'),
+      sample: value('Sample value for previews and examples.'),
+      description: Text('Shown to people who send with the template.', { maxLength: maxFieldText }),
+    }),
     ...(depth === 0 ? {} : { fields: Type.Optional(fieldsOf(depth)) }),
   };
 }
@@ -186,15 +164,14 @@ function fieldsOf(depth: number): TSchema {
   });
 }
 
-const GuardDays = Type.Integer({
-  description: 'How many days the links work. Default: 7.',
+const GuardDays = Whole('How many days the links work. Default: 7.', {
   minimum: 1,
   maximum: maxGuardDays,
 });
 
 const FieldSchema = StrictObject({
   ...itemFieldProperties(MAX_FIELD_DEPTH),
-  secret: Flag(
+  secret: OptionalFlag(
     'Values are masked, and erased once the message is final. Links that contain them are never tracked.',
   ),
   guard: Type.Optional(
@@ -210,27 +187,21 @@ const maxImageText = Math.ceil(MAX_IMAGE_BYTES / 3) * 4;
 
 /** Members of an image, with content or without. */
 export const imageProperties = {
-  contentId: Type.String({
-    description: 'Its name in the HTML, as in `<img src="cid:logo">`.',
+  contentId: Text('Its name in the HTML, as in `<img src="cid:logo">`.', {
     minLength: 1,
     maxLength: 100,
   }),
-  filename: Type.Optional(
-    Type.String({
-      description: 'Its name as a file. Default: the contentId with the extension of its type.',
+  ...optional({
+    filename: Text('Its name as a file. Default: the contentId with the extension of its type.', {
       maxLength: 255,
     }),
-  ),
-  contentType: Type.Optional(
-    Type.String({
-      description: `${imageTypes.join(', ')}. Default: what the content shows.`,
+    contentType: Text(`${imageTypes.join(', ')}. Default: what the content shows.`, {
       maxLength: 100,
     }),
-  ),
+  }),
 };
 
-export const imageContent = Type.String({
-  description: 'The content in base64.',
+export const imageContent = Text('The content in base64.', {
   examples: ['R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='],
   maxLength: maxImageText,
 });
@@ -241,26 +212,22 @@ const ImageSchema = StrictObject({
     [
       imageContent,
       StrictObject({
-        file: Type.String({ description: 'Path, relative to the manifest.', ...path }),
+        file: Text('Path, relative to the manifest.', { ...path }),
       }),
     ],
     { description: 'The content in base64, or a file.' },
   ),
 });
 
-const subject = Type.String({
-  description: 'The subject, with {{fields}}.',
+const subject = Text('The subject, with {{fields}}.', {
   examples: ['Your order {{Order Number}}'],
   minLength: 1,
   maxLength: maxLineText,
 });
 
-const previewText = Type.Optional(
-  Type.String({
-    description: 'Shown by mail clients next to the subject, with {{fields}}.',
-    maxLength: maxLineText,
-  }),
-);
+const previewText = OptionalText('Shown by mail clients next to the subject, with {{fields}}.', {
+  maxLength: maxLineText,
+});
 
 const bodies = {
   html: Type.Optional(TextOrFile('The HTML part, with {{fields}}; or use `mjml`.')),
@@ -283,7 +250,8 @@ export function VariantsSchema<Parts extends Record<string, TSchema>>(parts: Par
   );
 }
 
-export const TemplateSchema = Type.Object(
+export const TemplateSchema = DescribedObject(
+  'A template. Changing its content publishes a new version.',
   {
     id: PublicId('The template ID of the send operation.'),
     name: Name('The template’s name.'),
@@ -294,169 +262,124 @@ export const TemplateSchema = Type.Object(
     subject,
     previewText,
     ...bodies,
-    locale: Type.Optional(
-      Type.String({
-        description:
-          'The language of this content (BCP 47), which is sent where no variant matches. Dates and numbers are written in it. Default: en-US.',
-        maxLength: maxLocaleLength,
-      }),
+    locale: OptionalText(
+      'The language of this content (BCP 47), which is sent where no variant matches. Dates and numbers are written in it. Default: en-US.',
+      { maxLength: maxLocaleLength },
     ),
     variants: VariantsSchema(bodies),
-    fields: Type.Optional(
-      Type.Unsafe<Readonly<Record<string, FieldSettings>>>({
+    ...optional({
+      fields: Type.Unsafe<Readonly<Record<string, FieldSettings>>>({
         type: 'object',
         description: 'Settings of the fields, by name.',
         maxProperties: 1_000,
         propertyNames: { type: 'string', maxLength: 1_000 },
         additionalProperties: FieldSchema,
       }),
-    ),
-    images: Type.Optional(
-      Type.Unsafe<readonly (Static<typeof ImageSchema> | TemplateImage)[]>(
+      images: Type.Unsafe<readonly (Static<typeof ImageSchema> | TemplateImage)[]>(
         Type.Array(ImageSchema, {
           description: 'Images that the HTML shows as `cid:…`, 2 MiB together.',
           maxItems: MAX_IMAGES,
         }),
       ),
-    ),
-    freshnessMinutes: Type.Optional(
-      Type.Integer({
-        description:
-          'How long to try delivering a message with deliveryWhenDelayed FALSE. Default: 15.',
-        minimum: 1,
-        maximum: 20_160,
-      }),
-    ),
-    whenUncertain: Type.Optional(
-      Type.Enum(['resend', 'hold'], {
+      freshnessMinutes: Whole(
+        'How long to try delivering a message with deliveryWhenDelayed FALSE. Default: 15.',
+        { minimum: 1, maximum: 20_160 },
+      ),
+      whenUncertain: Type.Enum(['resend', 'hold'], {
         description:
           'What to do if it’s unknown whether the receiving server accepted a message: resend it with the same Message-ID, or hold it for review. Default: resend.',
       }),
-    ),
+    }),
   },
-  { ...strict, description: 'A template. Changing its content publishes a new version.' },
 );
 
-export const ListSchema = Type.Object(
-  {
-    id: PublicId('The list ID, such as l-0001.'),
-    name: Name('The list’s name.'),
-    folderName: Type.Optional(
-      Type.String({ description: 'The folder of the list.', maxLength: 200 }),
+export const ListSchema = DescribedObject('A contact list.', {
+  id: PublicId('The list ID, such as l-0001.'),
+  name: Name('The list’s name.'),
+  ...optional({
+    folderName: Text('The folder of the list.', { maxLength: 200 }),
+    description: Text('The purpose of the list.', { maxLength: 1_000 }),
+    csv: Text(
+      'Path of a UTF-8 CSV file, relative to the manifest. Its first row contains the column names, including `email`.',
+      path,
     ),
-    description: Type.Optional(
-      Type.String({ description: 'The purpose of the list.', maxLength: 1_000 }),
-    ),
-    csv: Type.Optional(
-      Type.String({
-        description:
-          'Path of a UTF-8 CSV file, relative to the manifest. Its first row contains the column names, including `email`.',
-        ...path,
-      }),
-    ),
-  },
-  { ...strict, description: 'A contact list.' },
-);
+  }),
+});
 
-export const OutboxSourceSchema = Type.Object(
+export const OutboxSourceSchema = DescribedObject(
+  'A table of a database of the account, whose rows are sent.',
   { id: PublicId('The ID of the source.'), ...sourceSettings },
-  { ...strict, description: 'A table of a database of the account, whose rows are sent.' },
 );
 
-function QuotaLimit(description: string) {
-  return Type.Optional(Type.Integer({ description, minimum: 0, maximum: 1_000_000_000 }));
-}
-
-const QuotaSchema = Type.Object(
-  {
-    perHour: QuotaLimit('Per clock hour.'),
-    perDay: QuotaLimit('Per UTC day.'),
-  },
-  {
-    ...strict,
-    description:
-      'Max recipients (To, Cc, Bcc and the archive address) of the messages accepted from the account. An omitted member means no limit; `{}` removes the quota.',
-  },
+const QuotaSchema = DescribedObject(
+  'Max recipients (To, Cc, Bcc and the archive address) of the messages accepted from the account. An omitted member means no limit; `{}` removes the quota.',
+  optional({
+    perHour: Whole('Per clock hour.', { minimum: 0, maximum: 1_000_000_000 }),
+    perDay: Whole('Per UTC day.', { minimum: 0, maximum: 1_000_000_000 }),
+  }),
 );
 
 const NetworksSchema = (who: string) =>
-  Type.Optional(
-    Type.Array(Type.String({ maxLength: 50 }), {
-      maxItems: 100,
-      description: `Networks that ${who} may come from, such as 192.0.2.0/24. Default: any network.`,
-    }),
-  );
+  Type.Array(Type.String({ maxLength: 50 }), {
+    maxItems: 100,
+    description: `Networks that ${who} may come from, such as 192.0.2.0/24. Default: any network.`,
+  });
 
 export const PolicySchema = Type.Object(
-  {
-    signIn: Type.Optional(
-      Type.Enum([...signInRules], {
-        description:
-          '`single-sign-on`: people sign in with the account’s or the installation’s provider; never the role `service` and operators. Default: `own-choice`.',
+  optional({
+    signIn: Type.Enum([...signInRules], {
+      description:
+        '`single-sign-on`: people sign in with the account’s or the installation’s provider; never the role `service` and operators. Default: `own-choice`.',
+    }),
+    secondFactor: Type.Enum([...secondFactorRules], {
+      description:
+        'Who needs a second factor; never the role `service`. Default: `own-choice`, nobody.',
+    }),
+    signInHours: Nullable(
+      Whole('Hours after which people confirm who they are again. Default: never.', {
+        minimum: 1,
+        maximum: 168,
       }),
-    ),
-    secondFactor: Type.Optional(
-      Type.Enum([...secondFactorRules], {
-        description:
-          'Who needs a second factor; never the role `service`. Default: `own-choice`, nobody.',
-      }),
-    ),
-    signInHours: Type.Optional(
-      Nullable(
-        Type.Integer({
-          minimum: 1,
-          maximum: 168,
-          description: 'Hours after which people confirm who they are again. Default: never.',
-        }),
-      ),
     ),
     peopleNetworks: NetworksSchema('people'),
     programNetworks: NetworksSchema('API keys and access tokens'),
-    securityAddress: Type.Optional(
-      Type.String({
-        description:
-          'Gets the security notices about the account, its owners and operators too. Empty: none.',
-        maxLength: 320,
-      }),
+    securityAddress: Text(
+      'Gets the security notices about the account, its owners and operators too. Empty: none.',
+      { maxLength: 320 },
     ),
-  },
+  }),
   { ...strict, title: 'Policy', description: 'What the account asks of its callers.' },
 );
 
-export const AccountSchema = Type.Object(
-  {
-    id: PublicId('The account ID of the send operation.'),
-    name: Name('The account’s name.'),
-    addOns: Type.Optional(
-      Type.Array(Type.Enum(['transactional']), {
-        description: 'Enabled add-ons. Default: none.',
-        uniqueItems: true,
-        maxItems: 1,
-      }),
-    ),
+export const AccountSchema = DescribedObject('An account with its resources.', {
+  id: PublicId('The account ID of the send operation.'),
+  name: Name('The account’s name.'),
+  ...optional({
+    addOns: Type.Array(Type.Enum(['transactional']), {
+      description: 'Enabled add-ons. Default: none.',
+      uniqueItems: true,
+      maxItems: 1,
+    }),
     suspended: Flag('Suspended accounts can’t send. Default: false.'),
-    retentionDays: Type.Optional(
-      Type.Enum([30, 90, 400], { description: 'How many days messages are kept. Default: 90.' }),
-    ),
-    quota: Type.Optional(QuotaSchema),
+    retentionDays: Type.Enum([30, 90, 400], {
+      description: 'How many days messages are kept. Default: 90.',
+    }),
+    quota: QuotaSchema,
     ...givenSettings,
-    policy: Type.Optional(PolicySchema),
-    users: Type.Optional(Type.Array(UserSchema, { maxItems: maxEntries })),
-    senders: Type.Optional(Type.Array(SenderSchema, { maxItems: maxEntries })),
-    integrations: Type.Optional(Type.Array(IntegrationSchema, { maxItems: maxEntries })),
-    templates: Type.Optional(Type.Array(TemplateSchema, { maxItems: maxEntries })),
-    lists: Type.Optional(Type.Array(ListSchema, { maxItems: maxEntries })),
-    outboxSources: Type.Optional(Type.Array(OutboxSourceSchema, { maxItems: maxEntries })),
-  },
-  { ...strict, description: 'An account with its resources.' },
-);
+    policy: PolicySchema,
+    users: Type.Array(UserSchema, { maxItems: maxEntries }),
+    senders: Type.Array(SenderSchema, { maxItems: maxEntries }),
+    integrations: Type.Array(IntegrationSchema, { maxItems: maxEntries }),
+    templates: Type.Array(TemplateSchema, { maxItems: maxEntries }),
+    lists: Type.Array(ListSchema, { maxItems: maxEntries }),
+    outboxSources: Type.Array(OutboxSourceSchema, { maxItems: maxEntries }),
+  }),
+});
 
 /** The manifest format; strict, so a misspelled member is an error instead of being ignored. */
 export const ManifestSchema = Type.Object(
   {
-    $schema: Type.Optional(
-      Type.String({ description: 'Location of this schema, for editors.', maxLength: 2_000 }),
-    ),
+    $schema: Type.Optional(Text('Location of this schema, for editors.', { maxLength: 2_000 })),
     accounts: Type.Array(AccountSchema, { minItems: 1, maxItems: maxEntries }),
   },
   {

@@ -2,7 +2,7 @@ import { isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import { buildManifest } from './build-manifest.ts';
 import { checkSchema } from './check-schema.ts';
 import { CompiledContents, resolveCompiledContent } from './compiled-contents.ts';
-import type { Manifest, ManifestAccount, ManifestUser } from './manifest.ts';
+import type { Manifest, ManifestUser } from './manifest.ts';
 import { ManifestFiles, type ManifestText } from './manifest-files.ts';
 import {
   formatPath,
@@ -12,6 +12,7 @@ import {
   maxProblems,
   ProblemCollector,
 } from './manifest-problems.ts';
+import { mapTexts } from './map-texts.ts';
 
 /**
  * Parses a manifest: reads YAML or JSON, substitutes environment variables, validates the schema, reads files, addresses and
@@ -161,82 +162,51 @@ function substituteEnvironment(
   value: unknown,
   environment: EnvironmentVariables,
   problems: ProblemCollector,
-  path: ManifestPath = [],
 ): unknown {
-  if (typeof value === 'string') return substituteIn(value, environment, problems, path);
-  if (Array.isArray(value)) {
-    return value.map((entry, index) =>
-      substituteEnvironment(entry, environment, problems, [...path, index]),
-    );
-  }
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [
-        name,
-        substituteEnvironment(member, environment, problems, [...path, name]),
-      ]),
-    );
-  }
-  return value;
-}
-
-function substituteIn(
-  text: string,
-  environment: EnvironmentVariables,
-  problems: ProblemCollector,
-  path: ManifestPath,
-): string {
-  return text.replace(reference, (whole, name: string | undefined) => {
-    if (whole === '$${') return '${';
-    if (name === undefined) {
-      problems.add(path, 'contains an invalid ${ reference; write $${ for a literal ${');
+  return mapTexts(value, (text, path) =>
+    text.replace(reference, (whole, name: string | undefined) => {
+      if (whole === '$${') return '${';
+      if (name === undefined) {
+        problems.add(path, 'contains an invalid ${ reference; write $${ for a literal ${');
+        return whole;
+      }
+      const found = environment[name];
+      if (found !== undefined && found !== '') return found;
+      problems.add(path, `requires the environment variable ${name}, which isn’t set`);
       return whole;
-    }
-    const found = environment[name];
-    if (found !== undefined && found !== '') return found;
-    problems.add(path, `requires the environment variable ${name}, which isn’t set`);
-    return whole;
-  });
+    }),
+  );
 }
 
 /** Reports duplicate resources and contradictory data about a person. */
-function checkDuplicates(manifest: Manifest, problems: ProblemCollector): void {
-  const duplicates = new DuplicateChecker(problems);
-  for (const account of manifest.accounts) {
-    duplicates.add('account', account.id, [...account.path, 'id']);
+function checkDuplicates({ accounts }: Manifest, problems: ProblemCollector): void {
+  const ofInstallation = refuseDuplicates(problems);
+  for (const account of accounts) {
+    ofInstallation('account', account.id, [...account.path, 'id']);
     for (const { clientId, path } of account.integrations)
-      duplicates.add('integration', clientId, [...path, 'clientId']);
-    checkAccount(account, problems);
+      ofInstallation('integration', clientId, [...path, 'clientId']);
+    const ofAccount = refuseDuplicates(problems);
+    for (const { email, path } of account.users) ofAccount('user', email, [...path, 'email']);
+    for (const { address, path } of account.senders)
+      ofAccount('sender', address, [...path, 'address']);
+    for (const name of ['templates', 'lists', 'outboxSources'] as const)
+      for (const { id, path } of account[name]) ofAccount(name, id, [...path, 'id']);
   }
   checkPeople(
-    manifest.accounts.flatMap((account) => account.users),
+    accounts.flatMap((account) => account.users),
     problems,
   );
 }
 
-function checkAccount(account: ManifestAccount, problems: ProblemCollector): void {
-  const duplicates = new DuplicateChecker(problems);
-  for (const { email, path } of account.users) duplicates.add('user', email, [...path, 'email']);
-  for (const { address, path } of account.senders)
-    duplicates.add('sender', address, [...path, 'address']);
-  for (const name of ['templates', 'lists', 'outboxSources'] as const)
-    for (const { id, path } of account[name]) duplicates.add(name, id, [...path, 'id']);
-}
-
-class DuplicateChecker {
-  readonly #seen = new Map<string, ManifestPath>();
-  readonly #problems: ProblemCollector;
-
-  constructor(problems: ProblemCollector) {
-    this.#problems = problems;
-  }
-
-  add(kind: string, id: string, path: ManifestPath): void {
+/** Returns a function that reports each resource that it has seen before. */
+function refuseDuplicates(problems: ProblemCollector) {
+  const seen = new Map<string, ManifestPath>();
+  return (kind: string, id: string, path: ManifestPath): void => {
     const key = `${kind} ${id}`;
-    const before = this.#seen.get(key);
-    if (before === undefined) this.#seen.set(key, path);
-    else this.#problems.add(path, `duplicates ${formatPath(before)}`);
-  }
+    const before = seen.get(key);
+    if (before === undefined) seen.set(key, path);
+    else problems.add(path, `duplicates ${formatPath(before)}`);
+  };
 }
 
 /** People are global: several accounts can list a person, but only with the same name and password. */

@@ -94,7 +94,6 @@ const memberNames = [
 
 /** An account itself, without what it has. */
 export const accountResource: ManifestResource<
-  'id',
   Omit<RawAccount, ManifestSection>,
   AccountSettings,
   Account
@@ -164,7 +163,7 @@ function buildPolicy(
   });
 }
 
-export const senderSection: Section<'address', RawSender, ManifestSender, Sender> = {
+export const senderSection: Section<RawSender, ManifestSender, Sender> = {
   kind: 'sender',
   name: 'senders',
   key: 'address',
@@ -185,12 +184,7 @@ export const senderSection: Section<'address', RawSender, ManifestSender, Sender
   remove: (transaction, accountId, { address }) => removeSender(transaction, accountId, address),
 };
 
-export const integrationSection: Section<
-  'clientId',
-  RawIntegration,
-  ManifestIntegration,
-  StoredIntegration
-> = {
+export const integrationSection: Section<RawIntegration, ManifestIntegration, StoredIntegration> = {
   kind: 'integration',
   name: 'integrations',
   key: 'clientId',
@@ -244,7 +238,7 @@ export const integrationSection: Section<
     removeIntegration(transaction, accountId, clientId),
 };
 
-export const listSection: Section<'id', RawList, ManifestList, StoredList> = {
+export const listSection: Section<RawList, ManifestList, StoredList> = {
   kind: 'list',
   name: 'lists',
   key: 'id',
@@ -308,7 +302,7 @@ async function isWritten(
 }
 
 /** Tables of an account's own databases. A URL that is stored already isn't encrypted again. */
-export const outboxSection: Section<'id', RawOutboxSource, ManifestOutboxSource, OutboxSource> = {
+export const outboxSection: Section<RawOutboxSource, ManifestOutboxSource, OutboxSource> = {
   kind: 'outbox_source',
   name: 'outboxSources',
   key: 'id',

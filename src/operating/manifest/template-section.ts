@@ -59,7 +59,7 @@ interface StoredTemplate extends TemplateRow {
 /** The templates of an account. */
 export function templateSection(
   references: TemplateReferences,
-): Section<'id', RawTemplate, ManifestTemplate, StoredTemplate> {
+): Section<RawTemplate, ManifestTemplate, StoredTemplate> {
   return {
     kind: 'template',
     name: 'templates',

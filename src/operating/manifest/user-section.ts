@@ -32,9 +32,7 @@ import {
  * Users of accounts.
  * @param people the people of the manifest, who can be users of several accounts
  */
-export function userSection(
-  people: PlannedPeople,
-): Section<'email', RawUser, ManifestUser, Member> {
+export function userSection(people: PlannedPeople): Section<RawUser, ManifestUser, Member> {
   return {
     kind: 'user',
     name: 'users',

@@ -25,14 +25,8 @@ const codes = {
 
 const maxDetailLength = 300;
 
-/** Why a source can't be read now, as its account sees it. */
-export interface Failure {
-  readonly name: string;
-  readonly detail: string;
-}
-
-/** Names a failure. The server's text is a stranger's. */
-export function describeFailure(error: unknown): Failure {
+/** Says why a source can't be read now, as its account sees it. The server's text is a stranger's. */
+export function describeFailure(error: unknown) {
   if (error instanceof Fault) return { name: error.code, detail: errorCatalog[error.code].message };
   if (error instanceof TableProblem) return { name: error.name, detail: error.message };
   const isOfServer = ['severity', 'sqlState'].some((name) => Object.hasOwn(Object(error), name));

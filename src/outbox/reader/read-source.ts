@@ -4,7 +4,7 @@ import { Fault } from '../../base/values/errors.ts';
 import type { Log } from '../../base/values/log.ts';
 import { WakeSignal } from '../../sending/queue/wake-signal.ts';
 import type { OpenSource, SourceReading } from '../source/outbox-source-store.ts';
-import { describeFailure, type Failure } from './describe-failure.ts';
+import { describeFailure } from './describe-failure.ts';
 import { type OpenTableDependencies, openTable } from './open-table.ts';
 import { maxIdLength, maxPageRows, type OutboxTable } from './outbox-table-store.ts';
 import { type ReadPageDependencies, readPage, throwFault } from './read-page.ts';
@@ -99,7 +99,7 @@ export function readSource(
   /** Reads a page. @returns milliseconds until the next one, unless there is news */
   async function look(): Promise<number> {
     const before = state;
-    let failure: Failure | undefined;
+    let failure: ReturnType<typeof describeFailure> | undefined;
     let pauseMs = 0;
     try {
       pauseMs = await lookAt(performance.now());

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Fault } from '../../base/values/errors.ts';
+import { isObject } from '../../base/values/is-object.ts';
 import { errorCatalog } from '../../host/http/error-catalog.ts';
 import type { Receipt } from '../../sending/submission/commit-message.ts';
 import { type IdempotencyKey, outboxKeyPrefix } from '../../sending/submission/idempotency.ts';
@@ -58,10 +59,6 @@ function parse(field: string, text: string | null): unknown {
 }
 
 const untracked = { trackOpens: false, trackClicks: false };
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function invalid(field: string, reason: string): Fault {
   return new Fault('VALIDATION_FAILED', { details: [{ field, reason }] });

@@ -59,12 +59,8 @@ export function readTemplateNeeds(kysely: Kysely, accountId: AccountId): Promise
     where t.account_id = ${accountId} and t.removed_at is null order by t.id`;
 }
 
-/** What a source is once it is saved. */
-type SavedSource = Omit<OutboxSource, 'createdAt' | 'id'> &
-  Pick<OpenSource, 'url'> & {
-    /** Undefined if the URL is a new one. */
-    readonly sealed: Buffer | undefined;
-  };
+/** What a source is once it is saved; `sealed` is undefined if the URL is a new one. */
+type SavedSource = Exclude<ReturnType<typeof changeSource>, { readonly reason: string }>;
 
 /**
  * What a source is with other settings. Its tables stay: others may have rows with the same ids, which would count as known.
@@ -74,7 +70,7 @@ export function changeSource(
   before: OpenSource | undefined,
   settings: SourceSettings,
   networks: PublicNetworks,
-): SavedSource | { readonly field: string; readonly reason: string } {
+) {
   const given = settings.url === undefined ? before : parseSourceUrl(settings.url, networks);
   if (given !== undefined && 'reason' in given) return { field: 'url', ...given };
   for (const field of ['table', 'answers'] as const)

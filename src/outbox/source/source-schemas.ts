@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import {
   NamedObject,
   Nullable,
-  OptionalText,
+  optional,
   Text,
   Time,
   Whole,
@@ -22,25 +22,22 @@ const AfterAccept = Type.Enum(['keep', 'delete'], {
 });
 
 /** What people set of a source. What they omit stays, or has its default for a new one. */
-export const sourceSettings = {
-  table: OptionalText({
-    description: 'Can have a schema: `shop.email_outbox`. Required for a new source, and fixed.',
-    ...tableName,
-  }),
-  url: OptionalText({
-    description:
-      'Where its database is: `postgres://user:password@host:5432/database`, or `mysql://`. The server needs TLS with a certificate for the host. Required for a new source; in a manifest, preferably an environment variable reference.',
-    examples: ['postgres://signalpost:password@db.shop.example/shop'],
-    maxLength: maxSourceUrlLength,
-  }),
-  answers: Type.Optional(
-    Nullable(Text('A second table, which gets the answers. Fixed.', tableName)),
+export const sourceSettings = optional({
+  table: Text(
+    'Can have a schema: `shop.email_outbox`. Required for a new source, and fixed.',
+    tableName,
   ),
-  after: Type.Optional(AfterAccept),
-  rowsPerSecond: Type.Optional(
-    Whole(`Max rows sent per second. Default: ${defaultRowsPerSecond}.`, rate),
+  url: Text(
+    'Where its database is: `postgres://user:password@host:5432/database`, or `mysql://`. The server needs TLS with a certificate for the host. Required for a new source; in a manifest, preferably an environment variable reference.',
+    {
+      examples: ['postgres://signalpost:password@db.shop.example/shop'],
+      maxLength: maxSourceUrlLength,
+    },
   ),
-};
+  answers: Nullable(Text('A second table, which gets the answers. Fixed.', tableName)),
+  after: AfterAccept,
+  rowsPerSecond: Whole(`Max rows sent per second. Default: ${defaultRowsPerSecond}.`, rate),
+});
 
 export type SourceSettings = Readonly<Static<TObject<typeof sourceSettings>>>;
 

@@ -3,21 +3,10 @@ import type { StrangersServer } from '../../base/network/guarded-database.ts';
 import type { PublicNetworks } from '../../base/network/public-networks.ts';
 import { maxSourceUrlLength } from './source-schemas.ts';
 
-/** Where the URL of a source leads, or why it can't be used: a reason that follows the name of its field. */
-type ParsedSourceUrl = SourceAddress | { readonly reason: string };
-
-interface SourceAddress {
-  readonly dialect: 'postgres' | 'mysql';
-  readonly url: string;
-  /** One of them is the primary. */
-  readonly servers: readonly StrangersServer[];
-  /** The part of the URL that is shown. */
-  readonly server: string;
-}
-
 const maxHosts = 8;
 
 const defaultPorts = { postgres: 5432, mysql: 3306 };
+type Dialect = keyof typeof defaultPorts;
 const parameters = ['sslmode=verify-full', 'sslmode=disable', 'target_session_attrs=read-write'];
 
 /**
@@ -25,14 +14,16 @@ const parameters = ['sslmode=verify-full', 'sslmode=disable', 'target_session_at
  * with `?sslmode=disable` for servers without TLS in a network that the operator allows. Parameters that aren't known are refused,
  * because those of libpq can name files and sockets of this machine. Names are resolved and checked on each connection; addresses and
  * local names can be refused now.
+ * @returns where it leads: `servers`, one of which is the primary, and `server`, the part of the URL that is shown; or why it can't
+ * be used: a reason that follows the name of its field
  */
-export function parseSourceUrl(text: string, networks: PublicNetworks): ParsedSourceUrl {
+export function parseSourceUrl(text: string, networks: PublicNetworks) {
   const url = text.trim();
   const [, scheme = '', login = '', hosts = '', rest = ''] =
     (url.length <= maxSourceUrlLength && /^(\w+):\/\/([^/?#]*@|)([^/?#@]*)(.*)$/s.exec(url)) || [];
   if (!/^(?:postgres|postgresql|mysql|mariadb)$/.test(scheme))
     return { reason: 'must look like postgres://user:password@host:5432/database, or mysql://…' };
-  const dialect = scheme.startsWith('postgres') ? 'postgres' : 'mysql';
+  const dialect: Dialect = scheme.startsWith('postgres') ? 'postgres' : 'mysql';
   const servers: StrangersServer[] = [];
   for (const host of hosts.split(',')) {
     const parsed = URL.parse(`${scheme}://${login}${host}${rest}`);
@@ -50,7 +41,7 @@ export function parseSourceUrl(text: string, networks: PublicNetworks): ParsedSo
 
 function parseServer(
   url: URL,
-  dialect: SourceAddress['dialect'],
+  dialect: Dialect,
   networks: PublicNetworks,
 ): StrangersServer | { readonly reason: string } {
   const parts = [url.username, url.password, url.hostname, url.pathname.slice(1)].map(decode);

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Flag, Text, Time } from '../../base/values/common-schemas.ts';
+import { Flag, OpenObject, Text, Time } from '../../base/values/common-schemas.ts';
 import type { ReaderLanguage } from '../../base/values/reader-language.ts';
 import type { PermanentCause, TemporaryCause } from '../../sending/delivery/reply-rules.ts';
 import type { FaultKind } from '../../sending/delivery/transport.ts';
@@ -8,18 +8,15 @@ import type { StoredProgress } from './progress-store.ts';
 import { type ProgressState, progressStates, progressText } from './progress-texts.ts';
 
 /** What a status link shows. */
-export const ProgressSchema = Type.Object(
-  {
-    state: Type.Enum(progressStates),
-    text: Text('A sentence for the person who waits.'),
-    provider: Type.Optional(Text('The domain of the To address.')),
-    at: Time('Since when.'),
-    nextTryAt: Type.Optional(Time('The next attempt.')),
-    resendAt: Type.Optional(Time('When to offer to send again, if the request chose a time.')),
-    final: Flag('Nothing more is going to happen.'),
-  },
-  { title: 'Progress' },
-);
+export const ProgressSchema = OpenObject('Progress', {
+  state: Type.Enum(progressStates),
+  text: Text('A sentence for the person who waits.'),
+  provider: Type.Optional(Text('The domain of the To address.')),
+  at: Time('Since when.'),
+  nextTryAt: Type.Optional(Time('The next attempt.')),
+  resendAt: Type.Optional(Time('When to offer to send again, if the request chose a time.')),
+  final: Flag('Nothing more is going to happen.'),
+});
 
 export type Progress = Static<typeof ProgressSchema>;
 

@@ -1,11 +1,11 @@
+import { isObject } from '../../base/values/is-object.ts';
+
 /** A JSON object from outside. */
 export type JsonFields = Readonly<Record<string, unknown>>;
 
 /** The value as an object; empty if it isn't one. */
 export function fieldsOf(value: unknown): JsonFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonFields)
-    : {};
+  return isObject(value) ? value : {};
 }
 
 /** The value as a list, bounded only by the max body size; empty if it isn't one. */

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { NamedObject, Nullable, strict } from '../../base/values/common-schemas.ts';
+import { NamedObject, Nullable, strict, Text } from '../../base/values/common-schemas.ts';
 
 /** A name and address that a header of a reply claims. */
 export const MailboxSchema = NamedObject('ReplyMailbox', {
   address: Type.String(),
-  name: Type.String({ description: 'Empty if there is none.' }),
+  name: Text('Empty if there is none.'),
 });
 
 export type ReplyMailbox = Static<typeof MailboxSchema>;
@@ -23,7 +23,7 @@ export const authenticationResults = [
 
 const CheckResult = NamedObject('AuthenticationResult', {
   result: Type.Enum([...authenticationResults]),
-  domain: Nullable(Type.String({ description: 'The domain that it is about.' })),
+  domain: Nullable(Text('The domain that it is about.')),
 });
 
 export type AuthenticationResult = Static<typeof CheckResult>;

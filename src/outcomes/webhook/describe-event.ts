@@ -1,6 +1,13 @@
 import { Type } from 'typebox';
 import type { Permission } from '../../accounts/access/permission.ts';
-import { NamedObject, Nullable, Time, Uuid } from '../../base/values/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  Text,
+  Time,
+  Uuid,
+  Whole,
+} from '../../base/values/common-schemas.ts';
 import type { Wire } from '../../base/values/wire.ts';
 import { type EventKind, eventKinds } from '../../content/message/event-kinds.ts';
 import type { AccountEvent } from './account-event-store.ts';
@@ -11,16 +18,13 @@ const anyObject = (description: string) =>
 
 /** Members of the body of a webhook (Standard Webhooks: type, timestamp, data). */
 export const eventFields = {
-  type: Type.String({ description: 'The kind of the event, such as `message.delivered`.' }),
+  type: Text('The kind of the event, such as `message.delivered`.'),
   timestamp: Time('When it happened.'),
   data: NamedObject('EventData', {
     eventId: Uuid,
     messageId: Uuid,
     externalId: Nullable(
-      Type.String({
-        description:
-          'Null, like `tag`, for a webhook that was last saved by a key without `messages:read`.',
-      }),
+      Text('Null, like `tag`, for a webhook that was last saved by a key without `messages:read`.'),
     ),
     templateId: Nullable(Type.String()),
     tag: Nullable(Type.String()),
@@ -33,14 +37,11 @@ export const eventFields = {
       description:
         'Those of the message; none for a webhook that was last saved by a key without `messages:read`.',
     }),
-    recipient: Nullable(
-      Type.Integer({ description: '0 is To, the others count the Cc addresses from 1.' }),
-    ),
+    recipient: Nullable(Whole('0 is To, the others count the Cc addresses from 1.')),
     address: Nullable(
-      Type.String({
-        description:
-          'The recipient; null once personal data is erased, and for a webhook that was last saved by a key without `messages:read` and `messages:status`.',
-      }),
+      Text(
+        'The recipient; null once personal data is erased, and for a webhook that was last saved by a key without `messages:read` and `messages:status`.',
+      ),
     ),
     detail: anyObject('More about events of this kind.'),
   }),

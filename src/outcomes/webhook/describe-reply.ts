@@ -1,5 +1,13 @@
 import { Type } from 'typebox';
-import { NamedObject, Nullable, Time, Uuid } from '../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  Nullable,
+  Text,
+  Time,
+  Uuid,
+  Whole,
+} from '../../base/values/common-schemas.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { AttachmentStore } from '../../content/message/attachment-store.ts';
 import { AuthenticationSchema, MailboxSchema, type ReplyPart } from '../reply/reply-content.ts';
@@ -10,57 +18,44 @@ const partUrl = 'where to download it with an API key that has `messages:read`';
 /** What is known of a reply without its parts. */
 export const replySummaryFields = {
   replyId: Uuid,
-  messageId: Type.String({
-    format: 'uuid',
-    maxLength: 36,
-    description: 'The message that it replies to.',
-  }),
+  messageId: Text('The message that it replies to.', { format: 'uuid', maxLength: 36 }),
   receivedAt: Time('When it was received.'),
-  size: Type.Integer({ description: 'Bytes of the whole mail.' }),
-  automatic: Type.Boolean({
-    description: 'True if a program or a mailing list sent it. Never reply to it automatically.',
-  }),
+  size: Whole('Bytes of the whole mail.'),
+  automatic: Flag('True if a program or a mailing list sent it. Never reply to it automatically.'),
   from: Nullable(MailboxSchema),
-  subject: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
+  subject: Nullable(Text('Null once personal data is erased.')),
 };
 
 /** A reply as webhooks and the management API return it. */
 const replyFields = {
   ...replySummaryFields,
-  unread: Type.Boolean({
-    description:
-      'True if its parts couldn’t be read. The whole mail is then its only attachment, `message.eml`.',
-  }),
-  envelopeFrom: Nullable(
-    Type.String({ description: 'The sender in SMTP; empty for automatic mail such as bounces.' }),
+  unread: Flag(
+    'True if its parts couldn’t be read. The whole mail is then its only attachment, `message.eml`.',
   ),
+  envelopeFrom: Nullable(Text('The sender in SMTP; empty for automatic mail such as bounces.')),
   to: Type.Array(MailboxSchema),
   cc: Type.Array(MailboxSchema),
   replyTo: Type.Array(MailboxSchema),
-  date: Nullable(Type.String({ description: 'As the reply claims (RFC 3339).' })),
+  date: Nullable(Text('As the reply claims (RFC 3339).')),
   headers: NamedObject('ReplyHeaders', {
     messageId: Nullable(Type.String()),
     inReplyTo: Nullable(Type.String()),
     references: Type.Array(Type.String()),
-    autoSubmitted: Nullable(
-      Type.String({ description: 'The keyword of Auto-Submitted (RFC 3834).' }),
-    ),
+    autoSubmitted: Nullable(Text('The keyword of Auto-Submitted (RFC 3834).')),
   }),
   authentication: Nullable(AuthenticationSchema),
-  text: Nullable(Type.String({ description: 'Null if it has none, or it has a `textUrl`.' })),
-  textUrl: Nullable(Type.String({ description: `For a text that is too large: ${partUrl}.` })),
-  html: Nullable(
-    Type.String({ description: 'As its sender wrote it: clean it before you show it.' }),
-  ),
-  htmlUrl: Nullable(Type.String({ description: `For HTML that is too large: ${partUrl}.` })),
+  text: Nullable(Text('Null if it has none, or it has a `textUrl`.')),
+  textUrl: Nullable(Text(`For a text that is too large: ${partUrl}.`)),
+  html: Nullable(Text('As its sender wrote it: clean it before you show it.')),
+  htmlUrl: Nullable(Text(`For HTML that is too large: ${partUrl}.`)),
   attachments: Type.Array(
     NamedObject('ReplyAttachment', {
       filename: Type.String(),
-      contentType: Type.String({ description: 'As its sender claims.' }),
-      contentId: Nullable(Type.String({ description: 'The HTML shows it as `cid:…`.' })),
-      size: Type.Integer({ description: 'Bytes.' }),
-      content: Nullable(Type.String({ description: 'Base64; null if it has a `url`.' })),
-      url: Nullable(Type.String({ description: `For a large file: ${partUrl}.` })),
+      contentType: Text('As its sender claims.'),
+      contentId: Nullable(Text('The HTML shows it as `cid:…`.')),
+      size: Whole('Bytes.'),
+      content: Nullable(Text('Base64; null if it has a `url`.')),
+      url: Nullable(Text(`For a large file: ${partUrl}.`)),
     }),
   ),
 };

@@ -5,6 +5,7 @@ import { policies } from '../../base/fairness/policies.ts';
 import type { TraceSpan } from '../../base/telemetry/tracing.ts';
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import type { AccountId } from '../../base/values/ids.ts';
+import { isObject } from '../../base/values/is-object.ts';
 import { awaitAll } from '../../base/values/maybe-promise.ts';
 import { faultBody, toFault } from '../../host/http/answer-fault.ts';
 import { formatBytes, sendBodyBytes } from '../../host/http/limits/route-limits.ts';
@@ -239,10 +240,6 @@ function takeMember(value: unknown, name: string): unknown {
   const member = value[name];
   delete value[name];
   return member;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Writes the results of one batch. */

@@ -3,9 +3,12 @@ import {
   Flag,
   NamedObject,
   OptionalText,
+  optional,
+  PartialObject,
   StrictObject,
   StringMap,
   strict,
+  Text,
   Whole,
 } from '../../base/values/common-schemas.ts';
 import { maxAttachments } from '../../content/message/attachment.ts';
@@ -35,60 +38,41 @@ const maxName = 1_000;
 export const maxRecipientName = 200;
 
 const envelope = StrictObject({
-  toAddress: Type.String({
-    description: 'Recipient.',
-    examples: ['ada@customer.example'],
-    maxLength: maxAddress,
-  }),
-  toDisplayName: OptionalText({
-    description: 'The recipient’s name in the To header. Default: only the address.',
-    maxLength: maxRecipientName,
-  }),
-  ccAddressList: Type.Optional(
-    Type.Array(Type.String({ maxLength: maxAddress }), {
+  toAddress: Text('Recipient.', { examples: ['ada@customer.example'], maxLength: maxAddress }),
+  ...optional({
+    toDisplayName: Text('The recipient’s name in the To header. Default: only the address.', {
+      maxLength: maxRecipientName,
+    }),
+    ccAddressList: Type.Array(Type.String({ maxLength: maxAddress }), {
       maxItems: maxCc,
       description: 'Addresses of the Cc header.',
     }),
-  ),
-  bccAddressList: Type.Optional(
-    Type.Array(Type.String({ maxLength: maxAddress }), {
+    bccAddressList: Type.Array(Type.String({ maxLength: maxAddress }), {
       maxItems: maxBcc,
       description: 'Recipients that no header shows. Refused for templates with secret fields.',
     }),
-  ),
-  fromAddress: OptionalText({
-    description:
+    fromAddress: Text(
       'A verified sender. Default: the sender selected in the template, otherwise the template creator.',
-    maxLength: maxAddress,
-  }),
-  fromDisplayName: OptionalText({
-    description: 'A name registered for that sender. Default: the first registered one.',
-    maxLength: maxName,
-  }),
-  replyToAddress: OptionalText({
-    description: 'A verified sender. Default: the value of fromAddress.',
-    maxLength: maxAddress,
+      { maxLength: maxAddress },
+    ),
+    fromDisplayName: Text('A name registered for that sender. Default: the first registered one.', {
+      maxLength: maxName,
+    }),
+    replyToAddress: Text('A verified sender. Default: the value of fromAddress.', {
+      maxLength: maxAddress,
+    }),
   }),
 });
 
 const attachment = NamedObject('Attachment', {
-  filename: Type.String({
+  filename: Text('Shown to the recipient; any letters, but no slashes.', {
     minLength: 1,
     maxLength: 255,
-    description: 'Shown to the recipient; any letters, but no slashes.',
   }),
-  contentType: Type.String({
-    minLength: 1,
-    maxLength: 127,
-    description: 'Media type, such as `application/pdf`.',
-  }),
-  content: Type.String({
-    minLength: 1,
-    description: 'Base64 (RFC 4648) with padding and without line breaks.',
-  }),
-  contentId: OptionalText({
+  contentType: Text('Media type, such as `application/pdf`.', { minLength: 1, maxLength: 127 }),
+  content: Text('Base64 (RFC 4648) with padding and without line breaks.', { minLength: 1 }),
+  contentId: OptionalText('Makes it an inline part that the template’s HTML shows as `cid:…`.', {
     maxLength: 100,
-    description: 'Makes it an inline part that the template’s HTML shows as `cid:…`.',
   }),
 });
 
@@ -96,68 +80,46 @@ const attachment = NamedObject('Attachment', {
 function makeContent<Value extends FieldValue>(value: object) {
   return Type.Object(
     {
-      subjectLine: OptionalText({
-        maxLength: maxSubjectLength,
-        description: 'Default: the template’s subject.',
-      }),
-      personalizationDataMap: Type.Optional(
+      ...optional({
+        subjectLine: Text('Default: the template’s subject.', { maxLength: maxSubjectLength }),
         // Not a pattern record: `.` would exclude keys with a line break.
-        Type.Unsafe<Record<string, Value>>({
+        personalizationDataMap: Type.Unsafe<Record<string, Value>>({
           type: 'object',
           additionalProperties: value,
           description: `Values by name of the template’s personalization fields: strings, or what a field of kind \`list\` or \`object\` declares, at most ${MAX_STRUCTURED_TEXT} of lists and objects.`,
         }),
-      ),
-      previewText: OptionalText({
-        maxLength: maxPreviewLength,
-        description: 'Default: the template’s preview text.',
-      }),
-      locale: OptionalText({
-        maxLength: maxLocaleLength,
-        description:
+        previewText: Text('Default: the template’s preview text.', { maxLength: maxPreviewLength }),
+        locale: Text(
           'The recipient’s language (BCP 47), such as `de` or `pt-BR`. The template’s best match is sent (RFC 4647 section 3.4). Default: the template’s default content.',
-      }),
-      headers: Type.Optional(
-        StringMap(
+          { maxLength: maxLocaleLength },
+        ),
+        headers: StringMap(
           'Headers by name: `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`. Each has at most 998 octets together with its name.',
           { members: maxCustomHeaders, nameLength: maxHeaderName, length: maxHeaderValue },
         ),
-      ),
-      attachments: Type.Optional(
-        Type.Array(attachment, {
+        attachments: Type.Array(attachment, {
           maxItems: maxAttachments,
           description:
             'Files sent with the message. With them, the request can be as large as the account’s attachment limit, which counts the message as sent.',
         }),
-      ),
+      }),
     },
     { ...strict, examples: [{ personalizationDataMap: { 'Order Number': 'A-1001' } }] },
   );
 }
 
-const metadata = StrictObject({
-  transactional: Type.Optional(
-    Type.Boolean({
-      description:
-        'True for critical, non-commercial email; needs the transactional add-on. Default: false.',
-    }),
+const metadata = PartialObject({
+  transactional: Flag(
+    'True for critical, non-commercial email; needs the transactional add-on. Default: false.',
   ),
-  externalId: OptionalText({
-    maxLength: 128,
-    description: 'Identifier from the caller’s own system.',
+  externalId: Text('Identifier from the caller’s own system.', { maxLength: 128 }),
+  tagList: Type.Array(Type.String({ minLength: 1, maxLength: 48 }), {
+    maxItems: 1,
+    description: 'Groups the reports of messages sent from one template.',
   }),
-  tagList: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 48 }), {
-      maxItems: 1,
-      description: 'Groups the reports of messages sent from one template.',
-    }),
-  ),
-  attributes: Type.Optional(
-    StringMap('Your own data by name, returned with the message, in search and in webhooks.', {
-      members: maxAttributes,
-      nameLength: maxAttributeName,
-      length: maxAttributeValue,
-    }),
+  attributes: StringMap(
+    'Your own data by name, returned with the message, in search and in webhooks.',
+    { members: maxAttributes, nameLength: maxAttributeName, length: maxAttributeValue },
   ),
 });
 
@@ -180,33 +142,28 @@ const statusToken = Type.Unsafe<StatusMember>({
 const actions = StrictObject({
   trackOpens: Type.Boolean(),
   trackClicks: Type.Boolean(),
-  deliveryWhenDelayed: OptionalText({
-    pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|)$',
-    description:
+  ...optional({
+    deliveryWhenDelayed: Text(
       '`TRUE` or `FALSE` in any case. `FALSE`: not delivered later than the template’s freshness window. Default: `TRUE`.',
-  }),
-  sendAt: OptionalText({
-    maxLength: maxTimestampLength,
-    description:
+      { pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|)$' },
+    ),
+    sendAt: Text(
       'When to send it (RFC 3339), up to 365 days ahead. Default: now. A time up to 5 minutes in the past means now.',
-  }),
-  deliverBefore: OptionalText({
-    maxLength: maxTimestampLength,
-    description:
+      { maxLength: maxTimestampLength },
+    ),
+    deliverBefore: Text(
       'A time (RFC 3339) after which it is no longer delivered; it then ends as `expired`. Default: 48 hours after its send time, or the freshness window.',
-  }),
-  receiveReplies: Type.Optional(
-    Type.Boolean({
-      description:
-        'True: Reply-To is an address of this service, and replies go to webhooks as `message.replied`. Not with `replyToAddress`, or for templates with secret fields. Default: false.',
-    }),
-  ),
-  templateVersion: OptionalText({
-    pattern: '^(accepted|due|)$',
-    description:
+      { maxLength: maxTimestampLength },
+    ),
+    receiveReplies: Flag(
+      'True: Reply-To is an address of this service, and replies go to webhooks as `message.replied`. Not with `replyToAddress`, or for templates with secret fields. Default: false.',
+    ),
+    templateVersion: Text(
       '`accepted` or `due`. `due`: uses the template version that is published at `sendAt`. Default: `accepted`.',
+      { pattern: '^(accepted|due|)$' },
+    ),
+    statusToken,
   }),
-  statusToken: Type.Optional(statusToken),
 });
 
 function makeBody<Value extends FieldValue>(value: object) {
@@ -242,12 +199,6 @@ const {
   ...sharedActions
 } = actions.properties;
 
-function trackingFlag(what: string) {
-  return Type.Optional(
-    Type.Boolean({ description: `True to track ${what} of the HTML. Default: false.` }),
-  );
-}
-
 /** The body of a message that isn't made from a stored template: that of a send without what a template says or decides. */
 export const contentBodySchema = NamedObject('SendContent', {
   envelope: StrictObject({
@@ -260,8 +211,7 @@ export const contentBodySchema = NamedObject('SendContent', {
       ...envelope.properties.bccAddressList,
       description: 'Recipients that no header shows. Each gets a message of its own.',
     }),
-    fromAddress: Type.String({
-      description: 'A verified sender.',
+    fromAddress: Text('A verified sender.', {
       examples: ['orders@shop.example'],
       maxLength: maxAddress,
     }),
@@ -270,27 +220,23 @@ export const contentBodySchema = NamedObject('SendContent', {
     {
       ...sharedContent,
       subjectLine: Type.String({ minLength: 1, maxLength: maxRawSubject }),
-      html: OptionalText({
-        maxLength: MAX_SOURCE_LENGTH,
-        description: 'The HTML part. At least one of `html` and `text` is required.',
-      }),
-      text: OptionalText({
-        maxLength: MAX_SOURCE_LENGTH,
-        description: 'The text part. Default: none; it isn’t derived from the HTML.',
-      }),
-      literal: Type.Optional(
-        Type.Boolean({
-          description:
-            'True: subject, HTML and text are sent as they are. False: placeholders such as `{{First Name}}` are filled in as in a template. Default: false.',
+      ...optional({
+        html: Text('The HTML part. At least one of `html` and `text` is required.', {
+          maxLength: MAX_SOURCE_LENGTH,
         }),
-      ),
-      personalizationDataMap: Type.Optional({
-        ...sharedContent.personalizationDataMap,
-        description: 'Values by name of the placeholders: strings.',
-      }),
-      locale: OptionalText({
-        maxLength: maxLocaleLength,
-        description: 'The language of dates and numbers that placeholders format (BCP 47).',
+        text: Text('The text part. Default: none; it isn’t derived from the HTML.', {
+          maxLength: MAX_SOURCE_LENGTH,
+        }),
+        literal: Flag(
+          'True: subject, HTML and text are sent as they are. False: placeholders such as `{{First Name}}` are filled in as in a template. Default: false.',
+        ),
+        personalizationDataMap: {
+          ...sharedContent.personalizationDataMap,
+          description: 'Values by name of the placeholders: strings.',
+        },
+        locale: Text('The language of dates and numbers that placeholders format (BCP 47).', {
+          maxLength: maxLocaleLength,
+        }),
       }),
     },
     {
@@ -306,10 +252,10 @@ export const contentBodySchema = NamedObject('SendContent', {
   ),
   metadata: Type.Optional(metadata),
   actions: Type.Optional(
-    StrictObject({
+    PartialObject({
       ...sharedActions,
-      trackOpens: trackingFlag('opens'),
-      trackClicks: trackingFlag('clicks'),
+      trackOpens: Flag('True to track opens of the HTML. Default: false.'),
+      trackClicks: Flag('True to track clicks of the HTML. Default: false.'),
     }),
   ),
 });
@@ -324,11 +270,10 @@ export const batchBodySchema = NamedObject('SendBatch', {
     NamedObject('BatchMessage', {
       ...sendBodySchema.properties,
       content: Type.Optional(StrictObject(batchContent)),
-      idempotencyKey: OptionalText({
+      idempotencyKey: OptionalText('As the header `Idempotency-Key` of a single request.', {
         minLength: 1,
         maxLength: 255,
         pattern: '^[ -~]+$',
-        description: 'As the header `Idempotency-Key` of a single request.',
       }),
     }),
     { maxItems: maxBatchMessages },

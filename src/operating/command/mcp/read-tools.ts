@@ -1,10 +1,9 @@
 import { Type } from 'typebox';
+import { Flag, Whole } from '../../../base/values/common-schemas.ts';
 import type { ManagementConnection } from '../../../content/template-types/management-connection.ts';
 import { type AgentTool, defineTool, textInput, toQueryText } from './tool.ts';
 
-const limit = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'Max items.' }),
-);
+const limit = Type.Optional(Whole('Max items.', { minimum: 1, maximum: 50, default: 20 }));
 const cursor = Type.Optional(textInput(2_000, 'The `nextCursor` of the previous page.'));
 const time = textInput(64, 'A time or date (ISO 8601); a date means midnight UTC.');
 const templateId = textInput(64, 'The ID of a template.', 1);
@@ -62,7 +61,7 @@ export const readTools: readonly AgentTool[] = [
     input: Type.Object({
       recipient: Type.Optional(textInput(320, 'An address, or a part of it.')),
       state: Type.Optional(Type.Enum(states, { type: 'string' })),
-      waiting: Type.Optional(Type.Boolean({ description: 'Only messages that haven’t ended.' })),
+      waiting: Type.Optional(Flag('Only messages that haven’t ended.')),
       templateId: Type.Optional(templateId),
       tag: Type.Optional(textInput(48)),
       externalId: Type.Optional(textInput(128, 'The application’s own identifier.')),

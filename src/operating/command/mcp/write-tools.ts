@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { Text } from '../../../base/values/common-schemas.ts';
 import type {
   ManagementAnswer,
   ManagementConnection,
@@ -6,10 +7,7 @@ import type {
 import { TypesFailure } from '../../../content/template-types/management-connection.ts';
 import { type AgentTool, defineTool, textInput } from './tool.ts';
 
-const templateId = Type.String({
-  pattern: '^[A-Za-z0-9_-]{1,64}$',
-  description: 'The ID of a template.',
-});
+const templateId = Text('The ID of a template.', { pattern: '^[A-Za-z0-9_-]{1,64}$' });
 const maxPart = 200_000;
 
 /** Tools that change something. Only `--allow-write` offers them. None publishes or deletes. */

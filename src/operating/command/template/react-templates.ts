@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stringify } from 'yaml';
+import { isObject } from '../../../base/values/is-object.ts';
 import { TypesFailure } from '../../../content/template-types/management-connection.ts';
 import { settingsFile, templateFiles } from './template-folder.ts';
 
@@ -86,11 +87,11 @@ async function compileReactTemplate(
 /** What a component gets in place of a value, so that it renders the tag of a field. */
 function placeholder(name: string, sample: unknown): unknown {
   if (Array.isArray(sample)) {
-    const item = placeholdersOf(isRecord(sample[0]) ? sample[0] : {});
+    const item = placeholdersOf(isObject(sample[0]) ? sample[0] : {});
     return sectionList(name, item);
   }
   // A component reads the members of an object; their names are unique in the template.
-  if (isRecord(sample))
+  if (isObject(sample))
     return Object.fromEntries(
       Object.entries(sample).map(([member]) => [member, `{{#${name}}}{{${member}}}{{/${name}}}`]),
     );
@@ -116,8 +117,8 @@ function sectionList(name: string, item: unknown): unknown[] {
 
 function settingsOf(sample: unknown): object {
   if (Array.isArray(sample))
-    return { kind: 'list', sample, fields: fieldsOf(isRecord(sample[0]) ? sample[0] : {}) };
-  if (isRecord(sample)) return { kind: 'object', sample, fields: fieldsOf(sample) };
+    return { kind: 'list', sample, fields: fieldsOf(isObject(sample[0]) ? sample[0] : {}) };
+  if (isObject(sample)) return { kind: 'object', sample, fields: fieldsOf(sample) };
   return { sample: String(sample) };
 }
 
@@ -173,8 +174,4 @@ async function loadComponent(path: string, { build }: AppPackages): Promise<Reac
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

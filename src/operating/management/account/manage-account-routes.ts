@@ -14,11 +14,11 @@ import { readSender } from '../../../accounts/sender/sender-store.ts';
 import { hasVerifiedDomain } from '../../../accounts/sender/sending-domain-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import {
+  DescribedObject,
   Flag,
   NamedObject,
   Nullable,
   StrictObject,
-  strict,
   Time,
   Whole,
 } from '../../../base/values/common-schemas.ts';
@@ -42,13 +42,10 @@ export const AccountView = NamedObject('Account', {
   addOns: Type.Array(Type.String(), { description: 'Enabled add-ons.' }),
   suspended: Flag('Suspended accounts can’t send.'),
   retentionDays: Whole('How many days messages are kept: 30, 90 or 400.'),
-  quota: Type.Object(
-    {
-      perHour: Nullable(Type.Integer()),
-      perDay: Nullable(Whole('Per UTC day.')),
-    },
-    { ...strict, description: 'Max accepted messages; null: no limit.' },
-  ),
+  quota: DescribedObject('Max accepted messages; null: no limit.', {
+    perHour: Nullable(Type.Integer()),
+    perDay: Nullable(Whole('Per UTC day.')),
+  }),
   ...shownSettings,
 });
 
@@ -64,13 +61,9 @@ export function viewAccount(account: Account) {
 
 const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })));
 
-const QuotaBody = Type.Object(
+const QuotaBody = DescribedObject(
+  'Max recipients (To, Cc, Bcc and the archive address) of the messages accepted from the account, per clock hour and per UTC day. Null or omitted: no limit; `{}` removes the quota.',
   { perHour: Limit, perDay: Limit },
-  {
-    ...strict,
-    description:
-      'Max recipients (To, Cc, Bcc and the archive address) of the messages accepted from the account, per clock hour and per UTC day. Null or omitted: no limit; `{}` removes the quota.',
-  },
 );
 
 function withoutNulls({ perHour, perDay }: Static<typeof QuotaBody>) {

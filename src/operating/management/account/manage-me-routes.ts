@@ -6,7 +6,13 @@ import { readMemberships } from '../../../accounts/account/membership-store.ts';
 import { personFormats } from '../../../accounts/account/person-formats.ts';
 import { readFormats, readPerson } from '../../../accounts/account/person-store.ts';
 import type { Kysely } from '../../../base/database/open-database.ts';
-import { Flag, NamedObject, Nullable, strict, Text } from '../../../base/values/common-schemas.ts';
+import {
+  DescribedObject,
+  Flag,
+  NamedObject,
+  Nullable,
+  Text,
+} from '../../../base/values/common-schemas.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { Problem } from '../answer/problem.ts';
 import { viewOf } from '../answer/view-of.ts';
@@ -20,17 +26,14 @@ const MyAccountView = NamedObject('MyAccount', {
   permissions: Type.Array(Type.Enum([...permissions])),
 });
 
-const MyPersonView = Type.Object(
-  {
-    id: Type.String(),
-    email: Type.String(),
-    name: Type.String(),
-    formats: Type.Enum([...personFormats], {
-      description: 'The region whose dates and numbers the person reads.',
-    }),
-  },
-  { ...strict, description: 'Null for an API key.' },
-);
+const MyPersonView = DescribedObject('Null for an API key.', {
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  formats: Type.Enum([...personFormats], {
+    description: 'The region whose dates and numbers the person reads.',
+  }),
+});
 
 export const getMe = defineOperation({
   id: 'getMe',

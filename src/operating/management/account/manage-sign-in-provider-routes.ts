@@ -16,6 +16,7 @@ import {
   Flag,
   NamedObject,
   Nullable,
+  optional,
   StrictObject,
   Text,
 } from '../../../base/values/common-schemas.ts';
@@ -52,8 +53,7 @@ const SignInProviderBody = StrictObject({
     maxLength: 100,
     pattern: '^[^\\u0000-\\u001f]+$',
   }),
-  issuer: Type.String({
-    description: 'Issuer of the OpenID Connect provider, an https URL.',
+  issuer: Text('Issuer of the OpenID Connect provider, an https URL.', {
     examples: ['https://login.shop.example'],
     maxLength: 500,
   }),
@@ -63,16 +63,16 @@ const SignInProviderBody = StrictObject({
     maxLength: 300,
     pattern: '^[\\x20-\\x7e]+$',
   }),
-  clientSecret: Type.Optional(
-    Text('Client secret. Default: the stored one, if issuer and client ID stay.', {
+  ...optional({
+    clientSecret: Text('Client secret. Default: the stored one, if issuer and client ID stay.', {
       minLength: 1,
       maxLength: 1_000,
       pattern: '^[\\x20-\\x7e]+$',
     }),
-  ),
-  trustEmail: Type.Optional(
-    Flag('Treats addresses as verified even if the provider doesn’t say so. Default: false.'),
-  ),
+    trustEmail: Flag(
+      'Treats addresses as verified even if the provider doesn’t say so. Default: false.',
+    ),
+  }),
   members: Type.Array(
     StrictObject({
       role: Type.Enum([...providerRoles]),

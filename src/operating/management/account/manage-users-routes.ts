@@ -13,11 +13,12 @@ import {
 import { sendInvitation } from '../../../accounts/invitation/invitations.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import {
+  DescribedObject,
   NamedObject,
   Nullable,
+  OptionalText,
   StrictObject,
   strict,
-  Text,
   Time,
 } from '../../../base/values/common-schemas.ts';
 import { comparableAddress } from '../../../base/values/email-address.ts';
@@ -39,10 +40,10 @@ const UserView = NamedObject('User', {
   hasSecondFactor: Type.Boolean(),
   since: Time('When the user joined the account or was invited.'),
   invitation: Nullable(
-    Type.Object(
-      { invitedBy: Type.String(), expiresAt: Time('When the invitation expires.') },
-      { ...strict, description: 'Null once accepted.' },
-    ),
+    DescribedObject('Null once accepted.', {
+      invitedBy: Type.String(),
+      expiresAt: Time('When the invitation expires.'),
+    }),
   ),
 });
 
@@ -59,11 +60,9 @@ const userOf = resourceOf({
 });
 
 const KeyTransferQuery = StrictObject({
-  keysTo: Type.Optional(
-    Text(
-      'Email of another owner, who takes over the API keys that this user created. Without it, the keys are revoked when the user loses the role.',
-      { maxLength: 320 },
-    ),
+  keysTo: OptionalText(
+    'Email of another owner, who takes over the API keys that this user created. Without it, the keys are revoked when the user loses the role.',
+    { maxLength: 320 },
   ),
 });
 

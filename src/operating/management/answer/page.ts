@@ -1,5 +1,5 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
-import { Text, Whole } from '../../../base/values/common-schemas.ts';
+import { optional, StrictObject, Text, Whole } from '../../../base/values/common-schemas.ts';
 import { invalidField } from './problem.ts';
 
 const maxItems = 500;
@@ -7,31 +7,28 @@ const defaultItems = 50;
 
 /** The query of a list: its filters plus cursor and limit. */
 export function pageQuery<Filters extends TProperties>(filters: Filters) {
-  return Type.Object(
-    {
-      ...filters,
-      cursor: Type.Optional(
-        Text('Opaque cursor from the `nextCursor` of the previous page.', { maxLength: 2_000 }),
-      ),
-      limit: Type.Optional(
-        Whole(`Max items per page. Default ${defaultItems}.`, { minimum: 1, maximum: maxItems }),
-      ),
-    },
-    { additionalProperties: false },
-  );
+  return StrictObject({
+    ...filters,
+    ...optional({
+      cursor: Text('Opaque cursor from the `nextCursor` of the previous page.', {
+        maxLength: 2_000,
+      }),
+      limit: Whole(`Max items per page. Default ${defaultItems}.`, {
+        minimum: 1,
+        maximum: maxItems,
+      }),
+    }),
+  });
 }
 
 /** A page of a list. */
 export function pageOf<Item extends TSchema>(item: Item) {
-  return Type.Object(
-    {
-      items: Type.Array(item),
-      nextCursor: Type.Union([Type.String(), Type.Null()], {
-        description: 'Cursor of the next page; null on the last page.',
-      }),
-    },
-    { additionalProperties: false },
-  );
+  return StrictObject({
+    items: Type.Array(item),
+    nextCursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Cursor of the next page; null on the last page.',
+    }),
+  });
 }
 
 /** The requested page size. */

@@ -8,6 +8,7 @@ import { addressHashKey, auditIdOf } from '../../../base/secrets/hash-address.ts
 import {
   NamedObject,
   Nullable,
+  optional,
   StrictObject,
   Text,
   Time,
@@ -43,18 +44,16 @@ const AuditView = NamedObject('AuditEvent', {
   }),
 });
 
-const filters = {
-  kind: Type.Optional(Text('Only events of this kind.', { maxLength: 100 })),
-  thing: Type.Optional(
-    Type.Enum([...auditThings], { description: 'Only events about objects of this type.' }),
-  ),
-  email: Type.Optional(Text('Only events caused by this user.', { maxLength: 320 })),
-  search: Type.Optional(
-    Text('Only events that contain all of these words, case-insensitive.', { maxLength: 200 }),
-  ),
-  from: Type.Optional(TimeOrDay('At or after this time.')),
-  until: Type.Optional(TimeOrDay('Before this time.')),
-};
+const filters = optional({
+  kind: Text('Only events of this kind.', { maxLength: 100 }),
+  thing: Type.Enum([...auditThings], { description: 'Only events about objects of this type.' }),
+  email: Text('Only events caused by this user.', { maxLength: 320 }),
+  search: Text('Only events that contain all of these words, case-insensitive.', {
+    maxLength: 200,
+  }),
+  from: TimeOrDay('At or after this time.'),
+  until: TimeOrDay('Before this time.'),
+});
 
 const query = pageQuery(filters);
 const exportQuery = StrictObject(filters);

@@ -5,6 +5,7 @@ import {
   Flag,
   NamedObject,
   Nullable,
+  OptionalText,
   StrictObject,
   Text,
   Time,
@@ -92,9 +93,9 @@ function routesOf({ path, read, write, name, of, description }: Inbox): readonly
     summary: `List captured messages of ${of}, newest first`,
     description,
     filters: {
-      search: Type.Optional(
-        Text('Text to find in subject, addresses or body, case-insensitive.', { maxLength: 200 }),
-      ),
+      search: OptionalText('Text to find in subject, addresses or body, case-insensitive.', {
+        maxLength: 200,
+      }),
     },
     item: InboxSummaryView,
     cursor: ['time', 'uuid'],

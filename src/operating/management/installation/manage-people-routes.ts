@@ -5,7 +5,12 @@ import { readPeople } from '../../../accounts/account/people-page-store.ts';
 import { findPersonByEmail } from '../../../accounts/account/person-store.ts';
 import { disablePerson, enablePerson } from '../../../accounts/sign-in/disable-person.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { Flag, NamedObject, StrictObject, Text } from '../../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  OptionalText,
+  StrictObject,
+} from '../../../base/values/common-schemas.ts';
 import type { PersonId } from '../../../base/values/ids.ts';
 import { recordChange } from '../../change/actor.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
@@ -44,9 +49,7 @@ export const peopleRoutes = resourceRoutes({
     id: 'listPeople',
     summary: 'List all users',
     filters: {
-      contains: Type.Optional(
-        Text('Part of the address or name, case-insensitive.', { maxLength: 320 }),
-      ),
+      contains: OptionalText('Part of the address or name, case-insensitive.', { maxLength: 320 }),
       operator: Type.Optional(Flag('True: only operators. False: only others.')),
     },
     key: 'email',
@@ -61,11 +64,9 @@ export const peopleRoutes = resourceRoutes({
     description:
       'Disabling revokes the user’s tokens, sessions and API keys on every node within a second. Roles are kept.',
     query: StrictObject({
-      keysTo: Type.Optional(
-        Text(
-          'Email of an owner who takes over the API keys that the disabled user created, in every account that this owner owns. The other keys are revoked.',
-          { maxLength: 320 },
-        ),
+      keysTo: OptionalText(
+        'Email of an owner who takes over the API keys that the disabled user created, in every account that this owner owns. The other keys are revoked.',
+        { maxLength: 320 },
       ),
     }),
     body: StrictObject({ disabled: Type.Boolean() }),

@@ -11,7 +11,7 @@ import { invalidField, notFound } from '../answer/problem.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
 
 const dayPattern = '^\\d{4}-\\d{2}-\\d{2}$';
-const Day = (description: string) => Type.String({ description, pattern: dayPattern });
+const Day = (description: string) => Text(description, { pattern: dayPattern });
 
 const TlsDayView = NamedObject('TlsDay', {
   day: Day('In UTC.'),

@@ -19,12 +19,16 @@ import { keyModes, personOf } from '../../../accounts/access/principal.ts';
 import { SigningSecrets } from '../../../accounts/access/signing-secrets.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import {
+  Flag,
   NamedObject,
   Nullable,
+  optional,
+  PartialObject,
   StrictObject,
   Text,
   Time,
   Uuid,
+  Whole,
 } from '../../../base/values/common-schemas.ts';
 import { Name } from '../../manifest/manifest-schema.ts';
 import { actorPermissions } from '../access/admit-actor.ts';
@@ -50,9 +54,7 @@ const ApiKeyView = NamedObject('ApiKey', {
   createdAt: Time('When it was created.'),
   expiresAt: Nullable(Time('When it expires.')),
   lastUsedAt: Nullable(Time('When it was last used, to the minute.')),
-  canSign: Type.Boolean({
-    description: 'It has a secret access key, with which Amazon’s SDKs sign requests.',
-  }),
+  canSign: Flag('It has a secret access key, with which Amazon’s SDKs sign requests.'),
   replacedBy: Nullable({ ...Uuid, description: 'The key that replaced it.' }),
 });
 
@@ -83,41 +85,28 @@ export const createApiKey = defineOperation({
       maxItems: keyScopes.length,
       uniqueItems: true,
     }),
-    mode: Type.Optional(
-      Type.Enum([...keyModes], {
+    ...optional({
+      mode: Type.Enum([...keyModes], {
         description:
           'What it sends: live messages, or test messages, which go to the account’s inbox only. Its other scopes are those of a live key. Default: live.',
       }),
-    ),
-    expiresInDays: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: maxKeyDays,
-        description: 'Default: it doesn’t expire.',
-      }),
-    ),
-    networks: Type.Optional(
-      Type.Array(Type.String({ maxLength: 50 }), {
+      expiresInDays: Whole('Default: it doesn’t expire.', { minimum: 1, maximum: maxKeyDays }),
+      networks: Type.Array(Type.String({ maxLength: 50 }), {
         minItems: 1,
         maxItems: maxKeyLimits,
         description:
           'Networks that requests may come from, such as 192.0.2.0/24. Default: any network.',
       }),
-    ),
-    templates: Type.Optional(
-      Type.Array(Type.String({ maxLength: 64 }), {
+      templates: Type.Array(Type.String({ maxLength: 64 }), {
         minItems: 1,
         maxItems: maxKeyLimits,
         description:
           'Templates that the key may send with. Default: all. A key limited to templates can only have the scopes of the send, status and list operations.',
       }),
-    ),
-    signing: Type.Optional(
-      Type.Boolean({
-        description:
-          'Also create a secret access key, with which Amazon’s SDKs sign requests to `/ses`. Default: false.',
-      }),
-    ),
+      signing: Flag(
+        'Also create a secret access key, with which Amazon’s SDKs sign requests to `/ses`. Default: false.',
+      ),
+    }),
   }),
   answer: NewApiKeyView,
   status: 201,
@@ -157,14 +146,11 @@ export const rotateApiKey = defineOperation({
   summary: 'Replace an API key',
   description:
     'Creates a key with the same name, scopes and limits, which can sign if the old one can. The new key is shown once, and the old one expires after the overlap.',
-  body: StrictObject({
-    overlapHours: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: maxOverlapHours,
-        description: 'Hours during which both keys work. Default: 24.',
-      }),
-    ),
+  body: PartialObject({
+    overlapHours: Whole('Hours during which both keys work. Default: 24.', {
+      minimum: 0,
+      maximum: maxOverlapHours,
+    }),
   }),
   answer: NewApiKeyView,
   status: 201,

@@ -25,6 +25,7 @@ import {
   Flag,
   NamedObject,
   Nullable,
+  PartialObject,
   StrictObject,
   Text,
   Time,
@@ -146,14 +147,12 @@ export const rotateIntegrationSecret = defineOperation({
   id: 'rotateIntegrationSecret',
   confirmed: true,
   summary: 'Rotate the client secret',
-  body: StrictObject({
-    overlapHours: Type.Optional(
-      Type.Number({
-        description: 'Hours during which the previous secret keeps working. Default: 0.',
-        minimum: 0,
-        maximum: 720,
-      }),
-    ),
+  body: PartialObject({
+    overlapHours: Type.Number({
+      description: 'Hours during which the previous secret keeps working. Default: 0.',
+      minimum: 0,
+      maximum: 720,
+    }),
   }),
   answer: SecretView,
   handle: (call) =>

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import {
   NamedObject,
+  OptionalText,
   StrictObject,
   StringMap,
   strict,
-  Text,
   Time,
   Whole,
 } from '../../../base/values/common-schemas.ts';
@@ -125,9 +125,7 @@ export const contactRoutes = resourceRoutes({
     id: 'listContacts',
     summary: 'List contacts, ordered by address',
     filters: {
-      startsWith: Type.Optional(
-        Text('Prefix of the address, case-insensitive.', { maxLength: 320 }),
-      ),
+      startsWith: OptionalText('Prefix of the address, case-insensitive.', { maxLength: 320 }),
     },
     key: 'email',
     async read(call, page) {

@@ -1,6 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { Flag, NamedObject, Text, Whole } from '../../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  optional,
+  StrictObject,
+  Text,
+  Whole,
+} from '../../../base/values/common-schemas.ts';
 import { type EventKind, eventKindNames } from '../../../content/message/event-kinds.ts';
 import type { AccountEvent, EventPosition } from '../../../outcomes/webhook/account-event-store.ts';
 import { describeEvent, eventFields } from '../../../outcomes/webhook/describe-event.ts';
@@ -26,32 +33,23 @@ export const listEvents = defineOperation({
   summary: 'Follow the events of all messages, in commit order',
   description:
     'Every event of the account, in the order in which they were committed, with the content of its webhook. Save `cursor` and send it as `after` to continue where you stopped, on any node. Events are kept as long as their messages; 410 if events after the cursor may have been deleted. With `Accept: text/event-stream`, events are sent as they happen (server-sent events): `id` is the cursor, and the `Last-Event-ID` header continues.',
-  query: Type.Object(
-    {
-      after: Type.Optional(
-        Text(
-          'A cursor, or `latest` for new events only. Default: from the oldest event that is kept.',
-          { maxLength: maxCursor },
-        ),
+  query: StrictObject({
+    ...optional({
+      after: Text(
+        'A cursor, or `latest` for new events only. Default: from the oldest event that is kept.',
+        { maxLength: maxCursor },
       ),
-      limit: Type.Optional(
-        Whole(`Max events. Default ${defaultEvents}.`, { minimum: 1, maximum: maxEvents }),
+      limit: Whole(`Max events. Default ${defaultEvents}.`, { minimum: 1, maximum: maxEvents }),
+      wait: Whole('Seconds to wait for an event if there is none yet. Default 0.', {
+        minimum: 0,
+        maximum: maxWaitSeconds,
+      }),
+      kind: Text(
+        `Only events of these kinds, separated by commas: ${eventKindNames.map((name) => `\`${name}\``).join(', ')}.`,
+        { maxLength: maxKinds },
       ),
-      wait: Type.Optional(
-        Whole('Seconds to wait for an event if there is none yet. Default 0.', {
-          minimum: 0,
-          maximum: maxWaitSeconds,
-        }),
-      ),
-      kind: Type.Optional(
-        Text(
-          `Only events of these kinds, separated by commas: ${eventKindNames.map((name) => `\`${name}\``).join(', ')}.`,
-          { maxLength: maxKinds },
-        ),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+    }),
+  }),
   answer: NamedObject('Events', {
     items: Type.Array(EventView, { maxItems: maxEvents }),
     cursor: Text('Send it as `after` to continue.'),

@@ -4,6 +4,9 @@ import {
   Flag,
   NamedObject,
   Nullable,
+  OpenObject,
+  OptionalText,
+  optional,
   StrictObject,
   Text,
   Time,
@@ -68,65 +71,55 @@ const MessageLineView = NamedObject('MessageLine', {
 });
 
 /** The response of the contract's message operation, plus the content. */
-const MessageView = Type.Object(
-  {
-    ...messageFields,
-    subject,
-    recipients: Type.Array(
-      Type.Object({
-        ...recipientFields,
-        explanation: NamedObject('Explanation', {
-          sentence: Text('What happened to the message, in one sentence.'),
-          nextStep: Text('What you can do next.'),
-          reply: Type.Optional(
-            Text('The receiving server’s reply, with `<to>` and `<cc 1>` for addresses.'),
-          ),
-        }),
+const MessageView = OpenObject('Message', {
+  ...messageFields,
+  subject,
+  recipients: Type.Array(
+    Type.Object({
+      ...recipientFields,
+      explanation: NamedObject('Explanation', {
+        sentence: Text('What happened to the message, in one sentence.'),
+        nextStep: Text('What you can do next.'),
+        reply: OptionalText(
+          'The receiving server’s reply, with `<to>` and `<cc 1>` for addresses.',
+        ),
       }),
-    ),
-    content: Nullable(
-      Type.Unsafe<ContentView>({
-        type: 'object',
-        description:
-          'Addresses, overrides and values, with secret values masked. Null once erased.',
-      }),
-    ),
-  },
-  { title: 'Message' },
-);
-
-/** The filters of the message log. */
-export const messageFilters = {
-  search: Type.Optional(
-    Text(
-      'A message ID, external ID, tag, template ID, whole address or `name=value` of an attribute, or words of the subject. Case matters only in IDs, tags and attributes.',
-      { maxLength: 320 },
-    ),
-  ),
-  state: Type.Optional(MessageStateSchema),
-  templateId: Type.Optional(Type.String({ maxLength: 64 })),
-  tag: Type.Optional(Type.String({ maxLength: 48 })),
-  externalId: Type.Optional(Type.String({ maxLength: 128 })),
-  recipient: Type.Optional(
-    Text('A To, Cc or Bcc address, or part of a To address, case-insensitive.', { maxLength: 320 }),
-  ),
-  attribute: Type.Optional(
-    Text('An attribute as `name=value`.', { maxLength: maxAttributeName + 1 + maxAttributeValue }),
-  ),
-  locale: Type.Optional(
-    Text('A locale of requests, such as `de`, which includes `de-AT`.', {
-      maxLength: maxLocaleLength,
     }),
   ),
-  clientId: Type.Optional(Type.String({ maxLength: 64 })),
-  transactional: Type.Optional(Type.Boolean()),
-  mode: Type.Optional(
-    Type.Enum([...keyModes], { description: 'Only live messages, or only test messages.' }),
+  content: Nullable(
+    Type.Unsafe<ContentView>({
+      type: 'object',
+      description: 'Addresses, overrides and values, with secret values masked. Null once erased.',
+    }),
   ),
-  waiting: Type.Optional(Flag('Only messages that aren’t final.')),
-  from: Type.Optional(TimeOrDay('Accepted at or after this time.')),
-  until: Type.Optional(TimeOrDay('Accepted before this time.')),
-};
+});
+
+/** The filters of the message log. */
+export const messageFilters = optional({
+  search: Text(
+    'A message ID, external ID, tag, template ID, whole address or `name=value` of an attribute, or words of the subject. Case matters only in IDs, tags and attributes.',
+    { maxLength: 320 },
+  ),
+  state: MessageStateSchema,
+  templateId: Type.String({ maxLength: 64 }),
+  tag: Type.String({ maxLength: 48 }),
+  externalId: Type.String({ maxLength: 128 }),
+  recipient: Text('A To, Cc or Bcc address, or part of a To address, case-insensitive.', {
+    maxLength: 320,
+  }),
+  attribute: Text('An attribute as `name=value`.', {
+    maxLength: maxAttributeName + 1 + maxAttributeValue,
+  }),
+  locale: Text('A locale of requests, such as `de`, which includes `de-AT`.', {
+    maxLength: maxLocaleLength,
+  }),
+  clientId: Type.String({ maxLength: 64 }),
+  transactional: Type.Boolean(),
+  mode: Type.Enum([...keyModes], { description: 'Only live messages, or only test messages.' }),
+  waiting: Flag('Only messages that aren’t final.'),
+  from: TimeOrDay('Accepted at or after this time.'),
+  until: TimeOrDay('Accepted before this time.'),
+});
 
 const exportQuery = StrictObject(messageFilters);
 

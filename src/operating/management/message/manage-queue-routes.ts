@@ -28,9 +28,7 @@ const QueueView = NamedObject('Queue', {
   partial: Flag(
     'True if 10,000 or more messages are waiting; the counts then cover the oldest 10,000.',
   ),
-  paused: Type.Array(Type.String(), {
-    description: 'Paused destination domains; `*` means all.',
-  }),
+  paused: Type.Array(Type.String(), { description: 'Paused destination domains; `*` means all.' }),
 });
 
 export const getQueue = defineOperation({

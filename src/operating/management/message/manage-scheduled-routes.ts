@@ -43,10 +43,8 @@ const ScheduledMessageView = NamedObject('ScheduledMessage', {
 /** Which messages to change: exactly one member. */
 const Selection = StrictObject({
   messageId: Type.Optional(Uuid),
-  tag: Type.Optional(Type.String({ maxLength: 48, description: 'All messages with this tag.' })),
-  externalId: Type.Optional(
-    Type.String({ maxLength: 128, description: 'All messages with this external ID.' }),
-  ),
+  tag: Type.Optional(Text('All messages with this tag.', { maxLength: 48 })),
+  externalId: Type.Optional(Text('All messages with this external ID.', { maxLength: 128 })),
 });
 
 const ScheduleChangeView = NamedObject('ScheduleChange', {
@@ -93,10 +91,9 @@ export const moveScheduledMessages = defineOperation({
     'Selects them by exactly one of `messageId`, `tag` and `externalId`. The current time sends them now. Messages whose send time has come don’t change.',
   body: StrictObject({
     ...Selection.properties,
-    sendAt: Type.String({
+    sendAt: Text('The new send time (RFC 3339), up to 365 days ahead.', {
       format: 'date-time',
       maxLength: 64,
-      description: 'The new send time (RFC 3339), up to 365 days ahead.',
     }),
   }),
   answer: ScheduleChangeView,

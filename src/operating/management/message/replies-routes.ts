@@ -1,5 +1,10 @@
-import { Type } from 'typebox';
-import { Flag, NamedObject, Nullable, Text } from '../../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  Nullable,
+  optional,
+  Text,
+} from '../../../base/values/common-schemas.ts';
 import {
   type ComparableAddress,
   normalizeAddress,
@@ -33,12 +38,10 @@ export const listMessageReplies = definePages({
   summary: 'List replies, newest first',
   description: 'Replies to messages with `receiveReplies`. They are erased with their messages.',
   filters: {
-    messageId: Type.Optional(
-      Type.String({ format: 'uuid', maxLength: 36, description: 'Only replies to this message.' }),
-    ),
-    from: Type.Optional(
-      Type.String({ maxLength: 320, description: 'Only replies from this address.' }),
-    ),
+    ...optional({
+      messageId: Text('Only replies to this message.', { format: 'uuid', maxLength: 36 }),
+      from: Text('Only replies from this address.', { maxLength: 320 }),
+    }),
   },
   item: ReplySummary,
   cursor: ['uuid'],

@@ -7,6 +7,7 @@ import {
   TokenFormSchema,
   TokenSchema,
 } from '../../../accounts/oauth/token-schemas.ts';
+import { NamedObject, OpenObject } from '../../../base/values/common-schemas.ts';
 import { listNumbers } from '../../../content/list/list-query.ts';
 import { ListingErrorSchema, ListingSchema } from '../../../content/list/listing-schema.ts';
 import { MessageStatusSchema } from '../../../content/message/message-view.ts';
@@ -48,10 +49,11 @@ export interface ContractOperationSpec {
 }
 
 /** An error outside of the contract. */
-const PlainErrorSchema = Type.Object(
-  { status: Type.Integer(), message: Type.String(), requestId: Type.String() },
-  { title: 'PlainError' },
-);
+const PlainErrorSchema = OpenObject('PlainError', {
+  status: Type.Integer(),
+  message: Type.String(),
+  requestId: Type.String(),
+});
 
 function pathParameter(name: string, description: string, example: string, max = 64): Parameter {
   const schema = Type.String({ examples: [example], maxLength: max });
@@ -69,6 +71,11 @@ const idempotencyParameter: Parameter = {
   description: 'Requests with the same key and body within 24 hours are sent once.',
   schema: Type.String({ minLength: 1, maxLength: 255 }),
 };
+
+const templateParameters = [
+  pathParameter('account_id', 'The account.', '1000'),
+  pathParameter('template_id', 'The email template.', 'receipt'),
+];
 
 const sendFaults: ContractOperationSpec['answers'] = {
   400: [
@@ -125,7 +132,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     basic: true,
     body: { type: 'application/x-www-form-urlencoded', schema: OwnTokenFormSchema },
     answers: {
-      200: ['The token no longer works.', Type.Object({}, { title: 'Revoked' })],
+      200: ['The token no longer works.', OpenObject('Revoked', {})],
       400: ['Invalid request.', OAuthErrorSchema],
       ...clientFaults,
     },
@@ -199,17 +206,10 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     description:
       'Returns 200 once the message is durably stored. The first check that fails determines the error; `details` lists every problem of that kind.',
     bearer: true,
-    parameters: [
-      pathParameter('account_id', 'The account.', '1000'),
-      pathParameter('template_id', 'The email template.', 'receipt'),
-      idempotencyParameter,
-    ],
+    parameters: [...templateParameters, idempotencyParameter],
     body: {
       type: 'application/json',
-      schema: Type.Object(sendBodySchema.properties, {
-        additionalProperties: false,
-        title: 'SendRequest',
-      }),
+      schema: NamedObject('SendRequest', sendBodySchema.properties),
     },
     answers: { 200: ['Successfully Accepted.', AcceptedSchema], ...sendFaults },
   },
@@ -241,10 +241,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     description:
       'For each message, returns what the send operation would return, in order, with its `status`. An error in one message doesn’t affect the others. An error that concerns all messages, such as an invalid token or template, is returned as for a single message. At most 10 MiB. The `Idempotency-Key` header is refused; each message can have an `idempotencyKey`.',
     bearer: true,
-    parameters: [
-      pathParameter('account_id', 'The account.', '1000'),
-      pathParameter('template_id', 'The email template.', 'receipt'),
-    ],
+    parameters: templateParameters,
     body: { type: 'application/json', schema: batchBodySchema },
     answers: {
       200: ['The result of each message.', BatchResultsSchema],

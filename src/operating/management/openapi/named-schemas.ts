@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Text } from '../../../base/values/common-schemas.ts';
+import { OpenObject, Text } from '../../../base/values/common-schemas.ts';
 import { problemCatalog } from '../answer/problem.ts';
 
 /** A schema as JSON. */
@@ -52,21 +52,18 @@ export class NamedSchemas {
 const types = Object.keys(problemCatalog).map((code) => `/problems/${code}`);
 
 /** Problem details (RFC 9457), the body of every management API error. */
-export const ProblemSchema = Type.Object(
-  {
-    type: Type.Enum(types, { description: 'Identifies the kind of problem.' }),
-    title: Type.String(),
-    status: Type.Integer(),
-    detail: Text('One sentence about this particular request.'),
-    errors: Type.Optional(
-      Type.Array(Type.Object({ field: Type.String(), reason: Type.String() }), {
-        description: 'Every invalid value.',
-      }),
-    ),
-    requestId: Type.String(),
-  },
-  { title: 'Problem' },
-);
+export const ProblemSchema = OpenObject('Problem', {
+  type: Type.Enum(types, { description: 'Identifies the kind of problem.' }),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Text('One sentence about this particular request.'),
+  errors: Type.Optional(
+    Type.Array(Type.Object({ field: Type.String(), reason: Type.String() }), {
+      description: 'Every invalid value.',
+    }),
+  ),
+  requestId: Type.String(),
+});
 
 /**
  * Returns a valid value: the schema's own example, or one built from its members. Without one, API pages, importers and

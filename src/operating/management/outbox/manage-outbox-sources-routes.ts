@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { StrictObject, strict } from '../../../base/values/common-schemas.ts';
+import { PartialObject, strict } from '../../../base/values/common-schemas.ts';
 import { listSources, maxRetryIds, sourceOf } from '../../../outbox/source/outbox-source-store.ts';
 import { ListedOutboxSourceView, OutboxSourceView } from '../../../outbox/source/source-schemas.ts';
 import { applyEntry } from '../../manifest/apply-manifest.ts';
@@ -49,14 +49,12 @@ export const retryOutboxRows = defineOperation({
   id: 'retryOutboxRows',
   summary: 'Retry failed rows of an outbox source',
   description: 'The reader of the source does it within seconds.',
-  body: StrictObject({
-    ids: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), {
-        description: 'Default: all rows that failed.',
-        minItems: 1,
-        maxItems: maxRetryIds,
-      }),
-    ),
+  body: PartialObject({
+    ids: Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), {
+      description: 'Default: all rows that failed.',
+      minItems: 1,
+      maxItems: maxRetryIds,
+    }),
   }),
   async handle(call) {
     const { accountId, sourceId } = call.params;

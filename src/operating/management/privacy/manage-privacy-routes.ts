@@ -2,7 +2,13 @@ import { Type } from 'typebox';
 import { type Principal, personOf } from '../../../accounts/access/principal.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import { addressHashKey } from '../../../base/secrets/hash-address.ts';
-import { Flag, NamedObject, Nullable, StrictObject } from '../../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Whole,
+} from '../../../base/values/common-schemas.ts';
 import type { ComparableAddress } from '../../../base/values/email-address.ts';
 import { mask } from '../../../content/message/mask-values.ts';
 import { isFinalState } from '../../../content/message/message-state.ts';
@@ -20,7 +26,7 @@ import { resourceRoutes } from '../resource-routes.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 
 function days(description: string) {
-  return Nullable(Type.Integer({ description, minimum: 3, maximum: 400 }));
+  return Nullable(Whole(description, { minimum: 3, maximum: 400 }));
 }
 
 const RuleView = NamedObject('RetentionRule', {

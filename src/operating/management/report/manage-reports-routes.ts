@@ -2,6 +2,7 @@ import { type Static, type TInteger, Type } from 'typebox';
 import {
   NamedObject,
   Nullable,
+  optional,
   StrictObject,
   strict,
   Text,
@@ -25,29 +26,23 @@ import { defineOperation, type OperationCall } from '../operation.ts';
 const query = StrictObject({
   from: TimeOrDay('Accepted at or after this time.'),
   until: TimeOrDay('Accepted before this time.'),
-  group: Type.Optional(
-    Type.Enum([...reportGroups], {
+  ...optional({
+    group: Type.Enum([...reportGroups], {
       description: 'What to group rows by. Default `none`: a single row.',
     }),
-  ),
-  timeZone: Type.Optional(
-    Text(
+    timeZone: Text(
       'Time zone of days and hours, such as Europe/Berlin. Default UTC. The name of an hour that its clocks show twice ends with the offset, as in 2026-10-25T02:00+01:00.',
       { maxLength: 64 },
     ),
-  ),
-  templateId: Type.Optional(Type.String({ maxLength: 64 })),
-  locale: Type.Optional(
-    Text(
+    templateId: Type.String({ maxLength: 64 }),
+    locale: Text(
       'Locale of the variant that was sent, such as `de`; `default`: the template’s own content. Can’t be combined with tag, sender and destination.',
       { maxLength: maxLocaleLength },
     ),
-  ),
-  tag: Type.Optional(Type.String({ maxLength: 48 })),
-  senderDomain: Type.Optional(Type.String({ maxLength: 253 })),
-  destinationDomain: Type.Optional(
-    Text('Can’t be combined with the other filters.', { maxLength: 253 }),
-  ),
+    tag: Type.String({ maxLength: 48 }),
+    senderDomain: Type.String({ maxLength: 253 }),
+    destinationDomain: Text('Can’t be combined with the other filters.', { maxLength: 253 }),
+  }),
 });
 
 function toReportQuery(params: Static<typeof query>): ReportQuery {

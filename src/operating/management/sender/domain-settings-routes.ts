@@ -7,7 +7,7 @@ import {
 import {
   NamedObject,
   Nullable,
-  StrictObject,
+  PartialObject,
   Text,
   Whole,
 } from '../../../base/values/common-schemas.ts';
@@ -37,26 +37,20 @@ export const domainSettingMembers = {
 
 const SettingsView = NamedObject('DomainSettings', domainSettingMembers);
 
-const SettingsBody = StrictObject({
-  trackingHost: Type.Optional(
-    Nullable(
-      Text(
-        'A subdomain to use in tracked links once its DNS record is found; null: the host of PUBLIC_URL.',
-        { maxLength: 253 },
-      ),
+const SettingsBody = PartialObject({
+  trackingHost: Nullable(
+    Text(
+      'A subdomain to use in tracked links once its DNS record is found; null: the host of PUBLIC_URL.',
+      { maxLength: 253 },
     ),
   ),
-  sourcePool: Type.Optional(
-    Text('`default`, or a pool named in DIRECT_SOURCES. Only operators can change it.', {
-      maxLength: 40,
-    }),
-  ),
-  warmUp: Type.Optional(Nullable(WarmUpSchema)),
-  warmUpGoal: Type.Optional(
-    Whole(
-      'Use the default plan up to this daily volume, instead of your own plan. It starts at 50 messages today and doubles every two days.',
-      { minimum: 51, maximum: 100_000_000 },
-    ),
+  sourcePool: Text('`default`, or a pool named in DIRECT_SOURCES. Only operators can change it.', {
+    maxLength: 40,
+  }),
+  warmUp: Nullable(WarmUpSchema),
+  warmUpGoal: Whole(
+    'Use the default plan up to this daily volume, instead of your own plan. It starts at 50 messages today and doubles every two days.',
+    { minimum: 51, maximum: 100_000_000 },
   ),
 });
 

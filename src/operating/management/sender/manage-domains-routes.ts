@@ -12,6 +12,7 @@ import {
   Flag,
   NamedObject,
   Nullable,
+  OptionalText,
   StrictObject,
   Text,
   Time,
@@ -153,11 +154,9 @@ export const putDomain = defineOperation({
     'Creates DKIM keys for the domain. Once their DNS records are found, the keys sign mail and the senders of the domain become verified. If the domain already exists, nothing changes. Otherwise, omitted members get their defaults.',
   body: StrictObject({
     ed25519: Type.Optional(Flag('Also create an Ed25519 key.')),
-    returnPathLabel: Type.Optional(
-      Text('First label of the return path host. Default `bounces`.', {
-        pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
-      }),
-    ),
+    returnPathLabel: OptionalText('First label of the return path host. Default `bounces`.', {
+      pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+    }),
   }),
   answer: DomainDetailView,
   conditional: true,

@@ -3,10 +3,10 @@ import { checkLimits } from '../../../accounts/account/account-limit-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import { addressHashKey, auditIdOf } from '../../../base/secrets/hash-address.ts';
 import {
+  DescribedObject,
   NamedObject,
   Nullable,
   StrictObject,
-  strict,
   Text,
   Time,
 } from '../../../base/values/common-schemas.ts';
@@ -117,10 +117,7 @@ export const suppressionRoutes = resourceRoutes({
   remove: {
     id: 'deleteSuppression',
     summary: 'Remove the suppression of an address',
-    query: Type.Object(
-      { reason: Type.Optional(Reason) },
-      { ...strict, description: 'Default: all reasons.' },
-    ),
+    query: DescribedObject('Default: all reasons.', { reason: Type.Optional(Reason) }),
     write: (call) => async (transaction) => {
       const { accountId } = call.params;
       const { reason } = call.query;

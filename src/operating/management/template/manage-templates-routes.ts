@@ -3,7 +3,12 @@ import { personOf } from '../../../accounts/access/principal.ts';
 import { readMembers } from '../../../accounts/account/membership-store.ts';
 import { findPersonByEmail } from '../../../accounts/account/person-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, StrictObject, Text, Time } from '../../../base/values/common-schemas.ts';
+import {
+  NamedObject,
+  OptionalText,
+  StrictObject,
+  Time,
+} from '../../../base/values/common-schemas.ts';
 import type { PersonId } from '../../../base/values/ids.ts';
 import {
   readCreator,
@@ -62,9 +67,7 @@ export const templateRoutes = resourceRoutes({
     id: 'listTemplates',
     summary: 'List templates',
     filters: {
-      contains: Type.Optional(
-        Text('Part of the name or ID, case-insensitive.', { maxLength: 200 }),
-      ),
+      contains: OptionalText('Part of the name or ID, case-insensitive.', { maxLength: 200 }),
     },
     key: 'id',
     read: (call, page) =>
@@ -81,11 +84,9 @@ export const templateRoutes = resourceRoutes({
       'Manages the settings. The content is in the draft. You can send with the template once a version is published. When updating, omitted members stay unchanged, also if the template was deleted; defaults apply to new templates only.',
     body: StrictObject({
       name: TemplateSchema.properties.name,
-      createdBy: Type.Optional(
-        Text(
-          'Email of a user of the account, used as the sender if neither the request nor the template names one. Default: who created it, or the caller.',
-          { maxLength: 320 },
-        ),
+      createdBy: OptionalText(
+        'Email of a user of the account, used as the sender if neither the request nor the template names one. Default: who created it, or the caller.',
+        { maxLength: 320 },
       ),
       whenUncertain: Type.Optional(TemplateView.properties.whenUncertain),
     }),

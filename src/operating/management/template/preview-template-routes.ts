@@ -1,5 +1,11 @@
 import { Type } from 'typebox';
-import { NamedObject, Nullable, StrictObject, Text } from '../../../base/values/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  OptionalText,
+  StrictObject,
+  Text,
+} from '../../../base/values/common-schemas.ts';
 import { parseMessageId } from '../../../base/values/ids.ts';
 import { readMessageStatus } from '../../../content/message/message-status-store.ts';
 import { currentFormat } from '../../../content/template/compiled-template.ts';
@@ -33,9 +39,7 @@ import {
 const ProblemView = NamedObject('TemplateProblem', {
   severity: Type.Enum(['error', 'warning'], { description: 'Errors block publishing.' }),
   part: Type.String(),
-  variant: Type.Optional(
-    Text('The locale of the variant that has it. Absent: the default content.'),
-  ),
+  variant: OptionalText('The locale of the variant that has it. Absent: the default content.'),
   rule: Text('Stable identifier.'),
   message: Type.String(),
   line: Type.Optional(Type.Integer()),
@@ -54,10 +58,9 @@ export const Values = Type.Unsafe<GivenValues>({
 });
 
 /** The locale of a preview or test message. */
-export const LocaleChoice = Type.Optional(
-  Text('The recipient’s language (BCP 47), as in a request. Default: the default content.', {
-    maxLength: maxLocaleLength,
-  }),
+export const LocaleChoice = OptionalText(
+  'The recipient’s language (BCP 47), as in a request. Default: the default content.',
+  { maxLength: maxLocaleLength },
 );
 
 const PreviewView = NamedObject('TemplatePreview', {
@@ -93,13 +96,9 @@ export const previewTemplate = defineOperation({
     content: Type.Optional(DraftContentSchema),
     version: Type.Optional(Type.Integer({ minimum: 1 })),
     values: Type.Optional(Values),
-    messageId: Type.Optional(
-      Type.String({
-        format: 'uuid',
-        description:
-          'A message of this template, whose values are used where `values` has none. Secret and erased values aren’t.',
-        maxLength: 36,
-      }),
+    messageId: OptionalText(
+      'A message of this template, whose values are used where `values` has none. Secret and erased values aren’t.',
+      { format: 'uuid', maxLength: 36 },
     ),
     locale: LocaleChoice,
     subjectLine: Type.Optional(Type.String({ maxLength: 90 })),

@@ -3,6 +3,8 @@ import {
   Flag,
   NamedObject,
   Nullable,
+  OptionalText,
+  optional,
   Text,
   Time,
   Whole,
@@ -27,17 +29,13 @@ import {
 
 const templateProperties = TemplateSchema.properties;
 
-const bodies = {
-  html: Type.Optional(
-    Text('The HTML part, with {{fields}}; or use `mjml`.', { maxLength: maxSourceText }),
-  ),
-  mjml: Type.Optional(
-    Text('The HTML part as MJML, with {{fields}}; or use `html`.', { maxLength: maxSourceText }),
-  ),
-  text: Type.Optional(
-    Text('The text part. Default: generated from the HTML.', { maxLength: maxSourceText }),
-  ),
-};
+const bodies = optional({
+  html: Text('The HTML part, with {{fields}}; or use `mjml`.', { maxLength: maxSourceText }),
+  mjml: Text('The HTML part as MJML, with {{fields}}; or use `html`.', {
+    maxLength: maxSourceText,
+  }),
+  text: Text('The text part. Default: generated from the HTML.', { maxLength: maxSourceText }),
+});
 
 /** An image of a draft or version. Its content has a separate route. */
 export const ImageView = NamedObject('TemplateImage', {
@@ -94,11 +92,9 @@ export function usedContent<Content extends object>(
 const DraftImage = NamedObject('TemplateDraftImage', {
   ...imageProperties,
   content: Type.Optional(imageContent),
-  sha256: Type.Optional(
-    Text(
-      'Instead of `content`: SHA-256, in hex, of an image that the draft or a version of the template has.',
-      { pattern: '^[0-9a-f]{64}$', maxLength: 64 },
-    ),
+  sha256: OptionalText(
+    'Instead of `content`: SHA-256, in hex, of an image that the draft or a version of the template has.',
+    { pattern: '^[0-9a-f]{64}$', maxLength: 64 },
   ),
   size: Type.Optional(Whole('Ignored: follows from the content.')),
 });

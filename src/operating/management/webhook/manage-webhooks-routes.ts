@@ -2,11 +2,11 @@ import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
 import { accountLimits } from '../../../accounts/account/account-limits.ts';
 import {
+  DescribedObject,
   NamedObject,
   Nullable,
-  OptionalText,
+  optional,
   StrictObject,
-  strict,
   Text,
   Time,
   Uuid,
@@ -59,20 +59,16 @@ const WebhookView = NamedObject('Webhook', {
 const ListedWebhookView = NamedObject('ListedWebhook', {
   ...members,
   latest: Nullable(
-    Type.Object(
-      {
-        at: Time('When it occurred.'),
-        state: DeliveryStateView,
-        status: Nullable(Whole('Of the last attempt; 0 if there was no response.')),
-      },
-      { ...strict, description: 'Its newest event.' },
-    ),
+    DescribedObject('Its newest event.', {
+      at: Time('When it occurred.'),
+      state: DeliveryStateView,
+      status: Nullable(Whole('Of the last attempt; 0 if there was no response.')),
+    }),
   ),
 });
 
 const WebhookSettings = StrictObject({
-  url: Type.String({
-    description: 'HTTPS URL that events are posted to.',
+  url: Text('HTTPS URL that events are posted to.', {
     examples: ['https://shop.example/hooks/mail'],
     maxLength: 2_000,
   }),
@@ -82,17 +78,15 @@ const WebhookSettings = StrictObject({
     maxItems: webhookKinds.length,
     uniqueItems: true,
   }),
-  format: Type.Optional(
-    Type.Enum(webhookFormatNames, {
+  ...optional({
+    format: Type.Enum(webhookFormatNames, {
       description:
         'Default: `signalpost`, or for an existing webhook, the one it has. Each kind needs a name in it.',
     }),
-  ),
-  credentials: OptionalText({
-    description:
+    credentials: Text(
       'For Basic authentication in the format `postmark`: `user:password`. Default: those it has, or for a new webhook or URL, new ones.',
-    pattern: '^[^:]+:.+$',
-    maxLength: 200,
+      { pattern: '^[^:]+:.+$', maxLength: 200 },
+    ),
   }),
 });
 

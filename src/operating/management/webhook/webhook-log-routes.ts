@@ -4,6 +4,8 @@ import { policies } from '../../../base/fairness/policies.ts';
 import {
   NamedObject,
   Nullable,
+  OptionalText,
+  PartialObject,
   StrictObject,
   StringMap,
   Text,
@@ -62,9 +64,7 @@ export const listWebhookDeliveries = definePages({
   summary: 'List webhook deliveries, newest first',
   filters: {
     state: Type.Optional(DeliveryStateView),
-    messageId: Type.Optional(
-      Type.String({ format: 'uuid', maxLength: 36, description: 'Only events of this message.' }),
-    ),
+    messageId: OptionalText('Only events of this message.', { format: 'uuid', maxLength: 36 }),
   },
   item: DeliveryView,
   cursor: ['integer'],
@@ -97,15 +97,13 @@ export const getWebhookDelivery = defineOperation({
 
 const selectable = Type.Enum(['delivered', 'failed']);
 
-const ReplayBody = StrictObject({
-  eventId: Type.Optional(Uuid),
-  from: Type.Optional(TimeOrDay('Events at or after this time.')),
-  until: Type.Optional(TimeOrDay('Events before this time.')),
-  state: Type.Optional(
-    Type.Enum(['delivered', 'failed'], {
-      description: 'With a period: only events in this state.',
-    }),
-  ),
+const ReplayBody = PartialObject({
+  eventId: Uuid,
+  from: TimeOrDay('Events at or after this time.'),
+  until: TimeOrDay('Events before this time.'),
+  state: Type.Enum(['delivered', 'failed'], {
+    description: 'With a period: only events in this state.',
+  }),
 });
 
 export const replayWebhook = defineOperation({
@@ -116,7 +114,7 @@ export const replayWebhook = defineOperation({
   body: ReplayBody,
   answer: NamedObject('WebhookReplayStart', {
     events: Nullable(Whole('Number of events to redeliver; null for a period.')),
-    replayId: Nullable(Type.String({ format: 'uuid', description: 'The replay of a period.' })),
+    replayId: Nullable(Text('The replay of a period.', { format: 'uuid' })),
   }),
   status: 202,
   async handle(call) {
