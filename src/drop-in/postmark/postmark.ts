@@ -23,8 +23,8 @@ import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
 import { DropInRefusal, describeError } from '../provider/drop-in-errors.ts';
 import type { ProviderMessage } from '../provider/mail.ts';
 import { namesOf, pascal, toFieldValues, toMessage } from '../provider/mail.ts';
-import { notes, only, readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
-import { invalidMember, type Place } from '../provider/place.ts';
+import { MemberTable, notes, only, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember, type Place, readNumber } from '../provider/place.ts';
 import { readMailbox, splitMailboxes } from '../provider/read-mailboxes.ts';
 import { attachmentsIn, type ProviderJson } from '../provider/sending.ts';
 import type { SentEvent, SentRow } from '../provider/sent-message-store.ts';
@@ -47,7 +47,9 @@ function readTime(text: string, { field }: Place): Date {
   throw invalidMember(field, 'must be a time such as 2026-01-31 or 2026-01-31T12:00:00');
 }
 
-const shapes = {
+const headerTable = new MemberTable({ Name: 'text', Value: 'text' });
+const table = tablesWith({
+  headers: headerTable.asPairs(),
   /** Mailboxes in one text; far longer than 150 of them. */
   mailboxes: shape(Type.String({ maxLength: 50_000 }), (text, place) =>
     splitMailboxes(text, place).map((one) => readMailbox(one, place)),
@@ -79,8 +81,7 @@ const shapes = {
   type: shape(Type.Enum(['All', 'Standard'])),
   reason: shape(Type.Enum(['HardBounce', 'SpamComplaint', 'ManualSuppression'])),
   origin: shape(Type.Enum(['Recipient', 'Customer', 'Admin'])),
-};
-const table = tablesWith(shapes);
+});
 
 const fileTable = table({
   Name: 'text as filename',
@@ -89,12 +90,6 @@ const fileTable = table({
   ContentID: 'contentId as contentId: may begin with `cid:`; makes it an inline part',
   ContentLength: 'integer: isn’t needed: the length of `Content` counts',
   Disposition: 'refused: isn’t supported; an attachment with ContentID is inline, others aren’t',
-});
-const headerTable = table({ Name: 'text', Value: 'text' });
-const emails = tablesWith({
-  ...shapes,
-  headers: headerTable.asPairs(),
-  files: fileTable.asList({ required: ['filename', 'content'] }),
 });
 
 /** What emails with a content and those from a template share. */
@@ -107,20 +102,20 @@ const sharedMembers = {
   Tag: 'filled: has at most 48 characters',
   Metadata: `texts as attributes: ${notes.attributes}`,
   Headers: `headers: ${notes.headers}`,
-  Attachments: 'files',
+  Attachments: fileTable.asList({ required: ['filename', 'content'] }),
   TrackOpens: 'flag: is false by default',
   TrackLinks:
     'tracking as trackClicks: is `None` by default; otherwise the links of the HTML are tracked, and never those of the text',
   MessageStream: `stream: ${onlyStream}`,
 } as const;
 
-const contentTable = emails({
+const contentTable = table({
   ...sharedMembers,
   Subject: 'text',
   HtmlBody: 'filled as html',
   TextBody: 'filled as text',
 });
-const templatedTable = emails({
+const templatedTable = table({
   ...sharedMembers,
   From: 'mailbox: is the sender of the template if it is absent',
   To: 'mailboxes: is one address; send an email to each',
@@ -508,9 +503,7 @@ const maxAddresses = 50;
 const maxDump = 10_000;
 
 const entryTable = table({ EmailAddress: 'address' });
-const listTable = tablesWith({ entries: entryTable.asList({ maxItems: maxAddresses }) })({
-  Suppressions: 'entries',
-});
+const listTable = table({ Suppressions: entryTable.asList({ maxItems: maxAddresses }) });
 
 /** @throws Fault VALIDATION_FAILED */
 function checkStream({ params }: DropInRequest): void {

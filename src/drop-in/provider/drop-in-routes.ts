@@ -33,7 +33,7 @@ const bodySeconds = 30;
 /** The limits of a provider's calls, and of everything else below its prefix. */
 export function limitsOf({ name, calls }: DropIn): RouteLimit[] {
   const lines = calls.map(
-    ({ method, path, bodyBytes = 0, withAttachments }): RouteLimit => ({
+    ({ method, path, bodyBytes, withAttachments }): RouteLimit => ({
       methods: [method],
       path: `/${name}${path}`,
       caller: 'an API key',
@@ -94,7 +94,7 @@ async function answerCall(
 ): Promise<DropInAnswer> {
   const { request, remoteAddress, span } = exchange;
   const { headers, url = '' } = request;
-  const { method, bodyBytes = 0, withAttachments } = call;
+  const { method, bodyBytes, withAttachments } = call;
   const signer = await signerOf?.(services, request);
   const admission = await admit(services, call, signer ?? keyOf(headers), remoteAddress);
   const { account } = admission;

@@ -44,7 +44,7 @@ export type CallMembers = Readonly<Record<string, Pick<MemberTable, 'members' | 
 
 /** What is done for a call, and the form of its body. */
 interface CallFacts {
-  /** Max bytes of its body; absent: it has none. */
+  /** Max bytes of its body; absent: none for GET and DELETE, and a small one for the others. */
   readonly bodyBytes?: number;
   /** Its body can have attachments, and is then as large as the account’s limit allows. */
   readonly withAttachments?: true;
@@ -58,11 +58,12 @@ interface CallFacts {
 /** A body that can have attachments. */
 export const withAttachments = { bodyBytes: sendBodyBytes, withAttachments: true } as const;
 
-/** Some SDKs send no body, other clients send `{}`. */
-export const smallBody = { bodyBytes: 4 * kibibyte };
+/** Some SDKs send no body where they could, other clients send `{}`. */
+const smallBodyBytes = 4 * kibibyte;
 
 /** A call of a provider's API. */
 export interface DropInCall extends CallFacts {
+  readonly bodyBytes: number;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below the provider's prefix, with parameters: `/emails/:id`. */
   readonly path: string;
@@ -85,7 +86,8 @@ function toCall([head, given]: [string, Answer | CallFacts]): DropInCall {
   const [, method, path = '', query, permission, summary = ''] = callHead.exec(head) ?? [];
   const names = { method, permission } as Pick<DropInCall, 'method' | 'permission'>;
   const facts = typeof given === 'function' ? { answer: given } : given;
-  return { ...names, path, query: query?.split('&'), summary, ...facts };
+  const bodyBytes = method === 'GET' || method === 'DELETE' ? 0 : smallBodyBytes;
+  return { ...names, path, query: query?.split('&'), summary, bodyBytes, ...facts };
 }
 
 /** An API with the scopes that its calls need. */

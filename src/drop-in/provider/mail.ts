@@ -163,15 +163,3 @@ function toFieldValue(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.map((item) => toFieldValue(item, depth + 1));
   return mapValues({ ...value }, (one) => toFieldValue(one, depth + 1));
 }
-
-/** An object in JSON. It's a problem if it's something else. */
-export function readObject(json: string, place: Place): Values {
-  try {
-    const value: unknown = JSON.parse(json);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Not an object either.
-  }
-  place.refuse('must be a JSON object');
-  return {};
-}

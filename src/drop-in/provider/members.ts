@@ -239,18 +239,3 @@ function describe(errors: readonly ErrorObject[], place: string): FaultDetail[] 
     reason: [...new Set(found.map(({ reason }) => reason))].join(' or '),
   }));
 }
-
-/**
- * A number of a query.
- * @throws Fault VALIDATION_FAILED
- */
-export function readNumber(
-  [name, text]: readonly [name: string, text: string | null | undefined],
-  [min, max]: readonly [min: number, max: number],
-  fallback: number,
-): number {
-  if (text === null || text === undefined || text === '') return fallback;
-  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw invalidMember(name, `must be a number from ${min} to ${max}`);
-}

@@ -9,14 +9,13 @@ import { htmlText } from '../../content/template/html-text.ts';
 import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { checkSendAt } from '../../sending/submission/delivery-timing.ts';
 import { member } from '../../sending/submission/read-body-json.ts';
-import type { DropInRequest } from '../provider/drop-in.ts';
-import { defineDropIn, ok, smallBody, withAttachments } from '../provider/drop-in.ts';
+import { type DropInRequest, defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
 import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
 import { DropInRefusal, describeError } from '../provider/drop-in-errors.ts';
 import { namesOf, type ProviderMessage, toMessage } from '../provider/mail.ts';
 import type { Texts } from '../provider/members.ts';
-import { mapValues, notes, readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
-import { invalidMember, invalidMembers } from '../provider/place.ts';
+import { MemberTable, mapValues, notes, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember, invalidMembers, readNumber } from '../provider/place.ts';
 import { readMailboxes } from '../provider/read-mailboxes.ts';
 import { attachmentsIn, type FailedMessage, type ProviderJson } from '../provider/sending.ts';
 import { readSentPage } from '../provider/sent-message-store.ts';
@@ -30,9 +29,19 @@ const Variables = Type.Unsafe<Readonly<Record<string, string | number>>>({
   additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }] },
 });
 const Mailboxes = Type.Union([schemas.address, Type.Array(schemas.address, { maxItems: 50 })]);
+const maxBufferBodyBytes = 4 * mebibyte;
+const fileTable = new MemberTable({
+  content: `text: is Base64; a Buffer as Node writes it to JSON is taken in a body of up to ${formatBytes(maxBufferBodyBytes)}`,
+  filename: 'text: is required',
+  content_type: 'text: is derived from the extension of `filename` if it is absent',
+  content_id: 'text',
+  path: 'refused: isn’t supported, because Signalpost fetches no files; send their content',
+});
+const tagTable = new MemberTable({ name: 'text', value: 'text' });
 const table = tablesWith({
   mailboxes: shape(Mailboxes, readMailboxes),
   variables: shape(Variables, (given) => mapValues(given, String)),
+  tags: tagTable.asPairs(),
   /** Can depend on when its request came, in milliseconds since the epoch. */
   time: shape(schemas.short, (text, place) => {
     const [, count, unit = ''] = relativeTime.exec(text.trim()) ?? [];
@@ -43,26 +52,11 @@ const table = tablesWith({
     return (now: number) => new Date(count === undefined ? time || 0 : now + ahead).toISOString();
   }),
 });
-
-const maxBufferBodyBytes = 4 * mebibyte;
-const fileTable = table({
-  content: `text: is Base64; a Buffer as Node writes it to JSON is taken in a body of up to ${formatBytes(maxBufferBodyBytes)}`,
-  filename: 'text: is required',
-  content_type: 'text: is derived from the extension of `filename` if it is absent',
-  content_id: 'text',
-  path: 'refused: isn’t supported, because Signalpost fetches no files; send their content',
-});
-const tagTable = table({ name: 'text', value: 'text' });
 const templateTable = table({
   id: 'short: is the ID of a published template of the account; `signalpost import` makes it the alias, or Resend’s ID',
   variables: 'variables: become values of its fields, numbers as text',
 });
-const emailTable = tablesWith({
-  ...table.shapes,
-  files: fileTable.asList({ required: ['filename', 'content'] }),
-  tags: tagTable.asPairs(),
-  template: templateTable.asObject('id'),
-})({
+const emailTable = table({
   from: 'mailbox',
   to: 'mailboxes',
   cc: 'mailboxes',
@@ -72,11 +66,11 @@ const emailTable = tablesWith({
   html: 'text',
   text: 'text: is derived from `html` if it is absent, as Resend does, and left out if it is empty',
   headers: `texts: ${notes.headers}`,
-  attachments: 'files',
+  attachments: fileTable.asList({ required: ['filename', 'content'] }),
   tags: `tags as attributes: ${notes.attributes}`,
   scheduled_at:
     'time as sendAt: is an ISO 8601 time with an offset, or `in 5 minutes`, `in 2 hours` or `in 3 days`; up to 365 days ahead',
-  template: 'template',
+  template: templateTable.asObject('id'),
   topic_id: 'refused: isn’t supported, because Signalpost has no topics',
 });
 const updateTable = table({ scheduled_at: 'time as sendAt' });
@@ -321,13 +315,10 @@ export const resend = defineDropIn({
     'GET /emails/:id? messages:read: read an email and its last event': getEmail,
     'PATCH /emails/:id queue:control: move a scheduled email': {
       answer: moveEmail,
-      ...smallBody,
       members: { '': updateTable },
     },
-    'POST /emails/:id/cancel queue:control: cancel a scheduled email': {
-      answer: (request) => changeEmail(request),
-      ...smallBody,
-    },
+    'POST /emails/:id/cancel queue:control: cancel a scheduled email': (request) =>
+      changeEmail(request),
     'GET /domains? domains:read: list the account’s sending domains': listDomains,
     'GET /domains/:id? domains:read: read a domain and its DNS records; its ID is its name':
       getDomain,

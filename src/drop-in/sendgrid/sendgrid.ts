@@ -6,11 +6,11 @@ import type { Suppression, SuppressionReason } from '../../content/suppression/s
 import { readSuppressionRange } from '../../content/suppression/suppression-store.ts';
 import { kibibyte } from '../../host/http/limits/route-limits.ts';
 import type { CallTable, DropInRequest } from '../provider/drop-in.ts';
-import { defineDropIn, ok, smallBody, withAttachments } from '../provider/drop-in.ts';
+import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
 import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
 import { DropInRefusal, describeError, toSentence } from '../provider/drop-in-errors.ts';
-import { readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
-import { invalidMember } from '../provider/place.ts';
+import { MemberTable, schemas, shape } from '../provider/members.ts';
+import { invalidMember, readNumber } from '../provider/place.ts';
 import { attachmentsIn, type FailedMessage } from '../provider/sending.ts';
 import { parseSuppressedAddress } from '../provider/suppressed-addresses.ts';
 import { mailNames, mailSendMembers, readMailSend } from './sendgrid-mails.ts';
@@ -41,9 +41,10 @@ const lists = [
 
 const globalPath = '/v3/asm/suppressions/global';
 const maxAdded = 100;
-const table = tablesWith({ emails: shape(Type.Array(schemas.address, { maxItems: maxAdded })) });
-const addedTable = table({ recipient_emails: 'emails' });
-const cancelTable = table({
+const addedTable = new MemberTable({
+  recipient_emails: shape(Type.Array(schemas.address, { maxItems: maxAdded })),
+});
+const cancelTable = new MemberTable({
   batch_id: 'text',
   status:
     'text: is `cancel`, which can’t be undone; `pause` is refused, because Signalpost pauses no batches',
@@ -117,13 +118,10 @@ export const sendgrid = defineDropIn({
   calls: {
     'POST /v3/mail/send messages:send: send emails, now or later, from their content or a template; or check them (sandbox)':
       { answer: sendMail, ...withAttachments, members: mailSendMembers, names: mailNames(0) },
-    'POST /v3/mail/batch messages:send: make a batch ID': {
-      answer: async ({ accountId }) => ok({ batch_id: `${accountId}-${randomUUID()}` }, 201),
-      ...smallBody,
-    },
+    'POST /v3/mail/batch messages:send: make a batch ID': async ({ accountId }) =>
+      ok({ batch_id: `${accountId}-${randomUUID()}` }, 201),
     'POST /v3/user/scheduled_sends queue:control: cancel the scheduled emails of a batch': {
       answer: cancelBatch,
-      ...smallBody,
       members: { '': cancelTable },
     },
     ...Object.assign({}, ...lists.map(callsOf)),

@@ -4,7 +4,8 @@ import { Type } from 'typebox';
 import { Fault, type FaultDetail } from '../../../src/base/values/errors.ts';
 import { describeError } from '../../../src/drop-in/provider/drop-in-errors.ts';
 import { namesOf, pascal } from '../../../src/drop-in/provider/mail.ts';
-import { MemberTable, readNumber } from '../../../src/drop-in/provider/members.ts';
+import { MemberTable } from '../../../src/drop-in/provider/members.ts';
+import { readNumber } from '../../../src/drop-in/provider/place.ts';
 import { mapped, refused, supported } from '../../support/body-members.ts';
 
 const table = new MemberTable({
