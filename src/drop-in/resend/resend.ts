@@ -17,9 +17,9 @@ import type { Texts } from '../provider/members.ts';
 import { MemberTable, mapValues, notes, schemas, shape, tablesWith } from '../provider/members.ts';
 import { invalidMember, invalidMembers, readNumber } from '../provider/place.ts';
 import { readMailboxes } from '../provider/read-mailboxes.ts';
-import { attachmentsIn, type FailedMessage, type ProviderJson } from '../provider/sending.ts';
+import * as sending from '../provider/sending.ts';
 import { readSentPage } from '../provider/sent-message-store.ts';
-import type { SentMessage } from '../provider/sent-messages.ts';
+import * as sent from '../provider/sent-messages.ts';
 
 const relativeTime = /^in (\d{1,5}) ?(min|minute|hour|h|day)s?$/i;
 const unitMinutes = new Map(Object.entries({ min: 1, minute: 1, h: 60, hour: 60, day: 1_440 }));
@@ -89,7 +89,7 @@ const emailNames = namesOf({
  * Translates an email of Resend's API.
  * @throws Fault VALIDATION_FAILED with the members of Resend's email
  */
-function readEmail({ value, contents }: ProviderJson, now: number): ProviderMessage {
+function readEmail({ value, contents }: sending.ProviderJson, now: number): ProviderMessage {
   const details: FaultDetail[] = [];
   const { template, sendAt, ...email } = emailTable.read(value, '', details, 'to');
   const { id: templateId, variables = {} } = template ?? {};
@@ -110,22 +110,24 @@ function encodeBuffers(body: Buffer): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll(bufferContent, encode), 'latin1');
 }
 
-async function sendEmail({ sending, headers, body, now }: DropInRequest) {
-  const json = sending.readJson(attachmentsIn('attachments', 'content'), encodeBuffers(body));
-  const { messageId } = await sending.send(readEmail(json, now), headers['idempotency-key']);
+const filePlaces = sending.attachmentsIn('attachments', 'content');
+
+async function sendEmail(request: DropInRequest) {
+  const { headers, body, now } = request;
+  const email = readEmail(sending.readJson(request, filePlaces, encodeBuffers(body)), now);
+  const { messageId } = await sending.send(request, email, headers['idempotency-key']);
   return ok({ id: messageId });
 }
 
 const maxBatchEmails = 100;
 
-async function sendEmails({ sending, headers, now }: DropInRequest) {
-  const isPermissive = headers['x-batch-validation'] === 'permissive';
-  return sending.useBatch(maxBatchEmails, async (items) => {
-    const read = (item: Buffer) => readBatchItem(sending.readJson(undefined, item), now);
-    const messages = items.map((item) => () => read(item));
-    const wrong = isPermissive ? undefined : await sending.checkEach(messages);
+async function sendEmails(request: DropInRequest) {
+  const isPermissive = request.headers['x-batch-validation'] === 'permissive';
+  return sending.useBatch(request, maxBatchEmails, async (items) => {
+    const messages = items.map((item) => () => readBatchItem(request, item));
+    const wrong = isPermissive ? undefined : await sending.checkEach(request, messages);
     if (wrong !== undefined) throw nameFirst(wrong);
-    const { sent, failed } = await sending.sendEach(messages, (index) => items[index]);
+    const { sent, failed } = await sending.sendEach(request, messages, (index) => items[index]);
     if (!isPermissive && sent.length === 0 && failed[0]) throw failed[0].fault;
     const errors = failed.map(({ fault, index }) => {
       const { message } = describeError(fault, emailNames);
@@ -136,22 +138,24 @@ async function sendEmails({ sending, headers, now }: DropInRequest) {
   });
 }
 
-function readBatchItem(json: ProviderJson, now: number): ProviderMessage {
+function readBatchItem(request: DropInRequest, item: Buffer): ProviderMessage {
+  const json = sending.readJson(request, undefined, item);
   const isGiven = (name: string) => member(json.value, name) != null;
   const refused = ['attachments', 'scheduled_at'].filter(isGiven);
-  if (refused.length === 0) return readEmail(json, now);
+  if (refused.length === 0) return readEmail(json, request.now);
   throw invalidMembers(refused.map((field) => ({ field, reason: 'isn’t allowed in a batch' })));
 }
 
 /** The first problem of an email, with its place in the batch. */
-function nameFirst({ fault, index }: FailedMessage): Fault {
+function nameFirst({ fault, index }: sending.FailedMessage): Fault {
   const [first] = describeError(fault, emailNames).details;
   if (first === undefined) return fault;
   const details = [{ field: `[${index}].${first.field}`, reason: first.reason }];
   return new Fault(fault.code, { details });
 }
 
-async function listEmails({ query, kysely, accountId, sent }: DropInRequest) {
+async function listEmails(request: DropInRequest) {
+  const { query, kysely, accountId } = request;
   const [after, before] = ['after', 'before'].map((name) => {
     const text = query.get(name);
     const id = text === null ? undefined : parseMessageId(text);
@@ -165,11 +169,11 @@ async function listEmails({ query, kysely, accountId, sent }: DropInRequest) {
   const page = { before: after, after: before, limit: limit + 1 };
   const rows = await readSentPage(kysely, accountId, page);
   const shown = before === undefined ? rows.slice(0, limit) : rows.slice(-limit);
-  const data = (await sent.describe(shown)).map(viewEmail);
+  const data = (await sent.describe(request, shown)).map(viewEmail);
   return ok({ object: 'list', has_more: rows.length > limit, data });
 }
 
-function viewEmail({ content, state, ...message }: SentMessage) {
+function viewEmail({ content, state, ...message }: sent.SentMessage) {
   const sendAt = content?.sendAt;
   const isAhead = sendAt !== undefined && Date.parse(sendAt) > Date.now();
   const orNull = (list: readonly string[]) => (list.length === 0 ? null : list);
@@ -198,8 +202,8 @@ const lastEvents: Partial<Readonly<Record<MessageState, string>>> = {
 /** What happens to a delivered email. */
 const laterEvents: readonly string[] = ['opened', 'clicked', 'complained', 'bounced'];
 
-async function getEmail({ sent, params }: DropInRequest) {
-  const message = await sent.read(params.id);
+async function getEmail(request: DropInRequest) {
+  const message = await sent.read(request, request.params.id);
   const { html, text, events, content } = message;
   const tags = Object.entries(content?.attributes ?? {}).map(([name, value]) => ({ name, value }));
   const later = events.findLast(({ kind }) => laterEvents.includes(kind));
@@ -209,19 +213,19 @@ async function getEmail({ sent, params }: DropInRequest) {
 }
 
 async function moveEmail(request: DropInRequest) {
-  const { sending, now } = request;
-  const { sendAt } = updateTable.read(sending.readJson().value, '', undefined, 'sendAt');
+  const { now } = request;
+  const { sendAt } = updateTable.read(sending.readJson(request).value, '', undefined, 'sendAt');
   const time = checkSendAt(sendAt?.(now) ?? '', now);
   if (time instanceof Date) return changeEmail(request, time);
   throw invalidMember('scheduled_at', time.reason);
 }
 
 /** Moves or cancels the messages of an email to all its recipients. */
-async function changeEmail({ sent, params }: DropInRequest, sendAt?: Date) {
-  const message = await sent.find(params.id);
+async function changeEmail(request: DropInRequest, sendAt?: Date) {
+  const message = await sent.find(request, request.params.id);
   let changed = 0;
-  for (const messageId of await sent.findTogether(message))
-    changed += await sent.changeSchedule({ messageId }, sendAt);
+  for (const messageId of await sent.findTogether(request, message))
+    changed += await sent.changeSchedule(request, { messageId }, sendAt);
   if (changed > 0) return ok({ object: 'email', id: message.id });
   throw new DropInRefusal('CONFLICT', 'The email isn’t scheduled, or is being sent already.');
 }
