@@ -258,7 +258,8 @@ async function send(request: DropInRequest) {
   // As in webhooks: the Message-ID of the first recipient's message.
   const queued = (messageId = '', ...more: readonly string[]) =>
     ok({ id: `<${messageId}@${domainOf(from.address)}>`, message: [thanks, ...more].join(' ') });
-  if (recipients === undefined) return queued((await sending.send(asked, messageTo())).messageId);
+  if (recipients === undefined)
+    return queued((await sending.sendMessage(asked, messageTo())).messageId);
   return sending.useSlot(asked, async () => {
     const messages = recipients.map((one) => () => messageTo(one));
     const wrong = await sending.checkEach(asked, messages);
@@ -323,7 +324,7 @@ function callsOf(list: SuppressionList): CallTable {
       (request) => listSuppressed(request, list, view),
     [`GET ${path}/:address? suppressions:read: read one of them`]: async (request) => {
       const address = suppressed.parseAddress(request.params.address);
-      const [entry] = await suppressed.read(request, { address, reason });
+      const [entry] = await suppressed.readEntries(request, { address, reason });
       if (entry === undefined) throw notListed;
       return ok(view(entry));
     },

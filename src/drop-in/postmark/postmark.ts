@@ -168,7 +168,7 @@ const deliversSome = 'Message OK, but will not deliver to these inactive address
 
 async function sendEmail(request: DropInRequest, read: ReadEmail, body?: Buffer): Promise<object> {
   const json = sending.readJson(request, filePlaces, body);
-  const receipt = await sending.send(request, read(json)).catch(throwInactive);
+  const receipt = await sending.sendMessage(request, read(json)).catch(throwInactive);
   const inactive = receipt.suppressedRecipients.join(', ');
   return {
     To: member(json.value, 'To'),
@@ -343,7 +343,7 @@ async function findSent(
 
 async function listMessages(request: DropInRequest, given: Given<typeof messageQuery>) {
   const { total, rows } = await findSent(request, given, pageOf(given));
-  const messages = await sent.describe(request, rows);
+  const messages = await sent.describeSent(request, rows);
   return ok({ TotalCount: total, Messages: messages.map(viewMessage) });
 }
 
@@ -383,7 +383,7 @@ function viewMailbox(text: string) {
 }
 
 async function getMessage(request: DropInRequest) {
-  const message = await sent.read(request, request.params.id);
+  const message = await sent.readSentMessage(request, request.params.id);
   const { html: HtmlBody, text: TextBody, files: Attachments } = message;
   const MessageEvents = message.events.flatMap((event) => viewEvent(event, message));
   return ok({ ...viewMessage(message), Attachments, HtmlBody, TextBody, MessageEvents });
@@ -428,7 +428,7 @@ async function describeBounces(request: DropInRequest, rows: readonly SentRow[])
   const { kysely, accountId } = request;
   const ids = rows.map(({ id }) => id);
   const events = await readFirstEvents(kysely, accountId, ids, bounceKinds);
-  const messages = new Map((await sent.describe(request, rows)).map((one) => [one.id, one]));
+  const messages = new Map((await sent.describeSent(request, rows)).map((one) => [one.id, one]));
   return events.flatMap((event) => {
     const message = messages.get(event.messageId);
     return message === undefined ? [] : [viewBounce(event, message)];
@@ -523,7 +523,7 @@ async function dump(request: DropInRequest, given: Given<typeof dumpQuery>) {
   const found: readonly Suppression[] =
     address === undefined
       ? await findSuppressions(kysely, accountId, { limit: maxDump + 1 })
-      : await suppressed.read(request, {
+      : await suppressed.readEntries(request, {
           address: suppressed.parseAddress(address, 'emailaddress'),
         });
   if (found.length > maxDump) throw invalidMember('emailaddress', tooLong);
@@ -566,7 +566,7 @@ const changeEach = (
 });
 
 async function allow(request: DropInRequest, address: ComparableAddress): Promise<void> {
-  if ((await suppressed.read(request, { address, reason: 'complaint' })).length > 0)
+  if ((await suppressed.readEntries(request, { address, reason: 'complaint' })).length > 0)
     throw new DropInRefusal('CONFLICT', 'A recipient who complained can’t be reactivated here.');
   await suppressed.remove(request, { address });
 }

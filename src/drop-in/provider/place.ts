@@ -1,10 +1,10 @@
 import type { Fault, FaultDetail } from '../../base/values/errors.ts';
-import { invalidFields } from '../../sending/submission/describe-body-problems.ts';
+import { unusableFields } from '../../sending/submission/describe-body-problems.ts';
 
 /** A request with problems, of which the first ones are named, each once. */
 export function invalidMembers(details: readonly FaultDetail[]): Fault {
   const distinct = new Map(details.map((detail) => [`${detail.field} ${detail.reason}`, detail]));
-  return invalidFields([...distinct.values()]);
+  return unusableFields([...distinct.values()]);
 }
 
 /** A request with one problem. */

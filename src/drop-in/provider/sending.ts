@@ -69,7 +69,7 @@ export function readJson(
  * @param body what a repetition with the key must equal
  * @throws Fault
  */
-export async function send(
+export async function sendMessage(
   request: DropInRequest,
   message: ProviderMessage,
   idempotencyKey?: unknown,
@@ -121,7 +121,7 @@ export async function sendEach(
 ) {
   const key = bodyAt && request.headers['idempotency-key'];
   const sendOne = (message: BatchMessages[number], index: number) =>
-    send(request, message(), key === undefined ? key : `${key}/${index}`, bodyAt?.(index));
+    sendMessage(request, message(), key === undefined ? key : `${key}/${index}`, bodyAt?.(index));
   return divide(await forEach(messages, sendOne));
 }
 

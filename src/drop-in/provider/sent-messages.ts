@@ -78,10 +78,10 @@ export async function find({ kysely, accountId }: DropInRequest, idText = '') {
  * A message with its parts. Its texts are null if it's from a stored template, erased, or larger than 1 MiB.
  * @throws DropInRefusal NOT_FOUND
  */
-export async function read(request: DropInRequest, idText?: string) {
+export async function readSentMessage(request: DropInRequest, idText?: string) {
   const { services, accountId } = request;
   const { events, ...row } = await find(request, idText);
-  const [sent] = await describe(request, [row]);
+  const [sent] = await describeSent(request, [row]);
   const source = sourceOf(row);
   const own = source === undefined ? (row.content?.attachments ?? []) : [];
   const unread = { html: null, text: null, files: own.map(({ filename }) => filename) };
@@ -98,7 +98,7 @@ export async function read(request: DropInRequest, idText?: string) {
 }
 
 /** Messages as their rows show them, with secret values masked. */
-export async function describe(
+export async function describeSent(
   { services, kysely, accountId }: DropInRequest,
   rows: readonly SentRow[],
 ): Promise<SentMessage[]> {

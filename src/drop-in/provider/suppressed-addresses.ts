@@ -32,7 +32,7 @@ interface Target {
 }
 
 /** The entries of an address. */
-export async function read(request: DropInRequest, { address, reason }: Target) {
+export async function readEntries(request: DropInRequest, { address, reason }: Target) {
   const { kysely, accountId } = request;
   const entries = current(request, await store.readSuppressions(kysely, accountId, address));
   return entries.filter((one) => reason === undefined || one.reason === reason);

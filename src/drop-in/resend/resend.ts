@@ -115,7 +115,7 @@ const filePlaces = sending.attachmentsIn('attachments', 'content');
 async function sendEmail(request: DropInRequest) {
   const { headers, body, now } = request;
   const email = readEmail(sending.readJson(request, filePlaces, encodeBuffers(body)), now);
-  const { messageId } = await sending.send(request, email, headers['idempotency-key']);
+  const { messageId } = await sending.sendMessage(request, email, headers['idempotency-key']);
   return ok({ id: messageId });
 }
 
@@ -169,7 +169,7 @@ async function listEmails(request: DropInRequest) {
   const page = { before: after, after: before, limit: limit + 1 };
   const rows = await readSentPage(kysely, accountId, page);
   const shown = before === undefined ? rows.slice(0, limit) : rows.slice(-limit);
-  const data = (await sent.describe(request, shown)).map(viewEmail);
+  const data = (await sent.describeSent(request, shown)).map(viewEmail);
   return ok({ object: 'list', has_more: rows.length > limit, data });
 }
 
@@ -203,7 +203,7 @@ const lastEvents: Partial<Readonly<Record<MessageState, string>>> = {
 const laterEvents: readonly string[] = ['opened', 'clicked', 'complained', 'bounced'];
 
 async function getEmail(request: DropInRequest) {
-  const message = await sent.read(request, request.params.id);
+  const message = await sent.readSentMessage(request, request.params.id);
   const { html, text, events, content } = message;
   const tags = Object.entries(content?.attributes ?? {}).map(([name, value]) => ({ name, value }));
   const later = events.findLast(({ kind }) => laterEvents.includes(kind));

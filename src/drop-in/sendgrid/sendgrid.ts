@@ -64,7 +64,10 @@ function callsOf({ name, reason, what, more }: (typeof lists)[number]): CallTabl
     [`GET ${path}?start_time&end_time&limit&offset&email suppressions:read: list ${what}, newest first`]:
       async (request) => ok((await readPage(request, reason)).map(view)),
     [`GET ${one}? suppressions:read: read one of the ${what}`]: async (request) => {
-      const entries = await suppressed.read(request, { address: addressOf(request), reason });
+      const entries = await suppressed.readEntries(request, {
+        address: addressOf(request),
+        reason,
+      });
       const found = entries.map(({ address }) => ['recipient_email', address]);
       return ok(isGlobal ? Object.fromEntries(found) : entries.map(view));
     },

@@ -90,7 +90,7 @@ function send(request: DropInRequest, message: ProviderMessage | SesRaw): Promis
   const idempotencyKey = typeof id === 'string' && invocation.test(id) ? id : undefined;
   return 'data' in message
     ? sendComplete(request, message, idempotencyKey)
-    : sending.send(request, message, idempotencyKey);
+    : sending.sendMessage(request, message, idempotencyKey);
 }
 
 /** An answer of version 1. @param content XML */

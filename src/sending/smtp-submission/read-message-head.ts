@@ -1,7 +1,7 @@
 import { decodeWords } from '../../base/mime/decode.ts';
 import type { HeaderField } from '../../base/mime/header-fields.ts';
 import { readEntity } from '../../base/mime/mime-entity.ts';
-import { invalidField } from '../submission/describe-body-problems.ts';
+import { unusableField } from '../submission/describe-body-problems.ts';
 
 export interface SubmittedMessage {
   /** All of it. */
@@ -22,12 +22,12 @@ const maxFields = 500;
 export function readMessageHead(message: Buffer): SubmittedMessage {
   const { head, fields, body } = readEntity(message);
   if (head.length === 0 || head.length > maxHeadBytes)
-    throw invalidField('header', `is empty or larger than ${maxHeadBytes} bytes`);
+    throw unusableField('header', `is empty or larger than ${maxHeadBytes} bytes`);
   if (fields.all.length > maxFields)
-    throw invalidField('header', `has more than ${maxFields} fields`);
+    throw unusableField('header', `has more than ${maxFields} fields`);
   const invalid = fields.all.findIndex(({ name }) => name === '');
   if (invalid !== -1)
-    throw invalidField('header', `has a line that is no field: number ${invalid + 1}`);
+    throw unusableField('header', `has a line that is no field: number ${invalid + 1}`);
   return { source: message, fields: fields.all, body };
 }
 
@@ -37,7 +37,7 @@ export function readMessageHead(message: Buffer): SubmittedMessage {
  */
 export function singleField(fields: readonly HeaderField[], name: string): HeaderField | undefined {
   const found = fields.filter((field) => field.name === name.toLowerCase());
-  if (found.length > 1) throw invalidField(name, 'occurs more than once');
+  if (found.length > 1) throw unusableField(name, 'occurs more than once');
   return found[0];
 }
 

@@ -9,7 +9,7 @@ import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import type { SendAdmission } from '../submission/admit-caller.ts';
 import type { AdmittedRequest } from '../submission/check-message.ts';
 import { hasControlCharacter } from '../submission/custom-headers.ts';
-import { invalidField } from '../submission/describe-body-problems.ts';
+import { unusableField } from '../submission/describe-body-problems.ts';
 import { findInvalidText } from '../submission/find-invalid-text.ts';
 import { isJsonType, parseBodyText, unusableBody } from '../submission/read-body-json.ts';
 import { maxRecipientName } from '../submission/send-body-schema.ts';
@@ -129,7 +129,7 @@ export function readOptionalMailbox(
   if (field === undefined || field.value === '') return undefined;
   const mailbox = readMailboxField(field.value);
   if (mailbox !== undefined) return mailbox;
-  throw invalidField(name, 'is not exactly one address, such as Shop <shop@example.com>');
+  throw unusableField(name, 'is not exactly one address, such as Shop <shop@example.com>');
 }
 
 /** The name that the message gives its recipient. */

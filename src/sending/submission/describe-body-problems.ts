@@ -32,13 +32,13 @@ export function limitDetails(details: readonly FaultDetail[]): readonly FaultDet
 }
 
 /** The error of a request with these problems, of which the first are named. */
-export function invalidFields(details: readonly FaultDetail[]): Fault {
+export function unusableFields(details: readonly FaultDetail[]): Fault {
   return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }
 
 /** The error of a request with one problem. */
-export function invalidField(field: string, reason: string): Fault {
-  return invalidFields([{ field, reason }]);
+export function unusableField(field: string, reason: string): Fault {
+  return unusableFields([{ field, reason }]);
 }
 
 const lists = new Set(['ccAddressList', 'bccAddressList', 'tagList', 'attachments']);

@@ -22,7 +22,7 @@ import {
   maxHeaderValue,
 } from './custom-headers.ts';
 import { readTiming } from './delivery-timing.ts';
-import { describeBodyProblems, invalidFields } from './describe-body-problems.ts';
+import { describeBodyProblems, unusableFields } from './describe-body-problems.ts';
 import { readAttachments } from './read-attachments.ts';
 import { type BodyJson, member } from './read-body-json.ts';
 import {
@@ -94,7 +94,7 @@ export class SendBodyParser {
       if (request.bcc.length > 0 && hasSecret(template, value)) details.push(secretCopy);
       if (request.receiveReplies === true)
         addReplyProblems(request.replyTo !== undefined, hasSecret(template, value), details);
-      if (details.length > 0) throw invalidFields(details);
+      if (details.length > 0) throw unusableFields(details);
       return request;
     }
     const details = [
@@ -104,7 +104,7 @@ export class SendBodyParser {
     ];
     addTextProblems(value, this.#headerRules, details, lineOverrides, template?.compiled);
     this.#addRuleProblems(value, transactionalAllowed, details, template);
-    throw invalidFields(details);
+    throw unusableFields(details);
   }
 
   /**
@@ -123,7 +123,7 @@ export class SendBodyParser {
       details.push(...describeBodyProblems(validate.errors ?? []));
       addTextProblems(value, this.#headerRules, details, []);
       this.#addRuleProblems(value, transactionalAllowed, details);
-      throw invalidFields(details);
+      throw unusableFields(details);
     }
     const { subjectLine, html, text, literal = false, ...content } = value.content;
     const actions = { trackOpens: false, trackClicks: false, ...value.actions };
@@ -135,7 +135,7 @@ export class SendBodyParser {
     if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
     if (request.receiveReplies === true)
       addReplyProblems(request.replyTo !== undefined, false, details);
-    if (details.length > 0) throw invalidFields(details);
+    if (details.length > 0) throw unusableFields(details);
     const now = this.#now();
     const date = new Date(Math.max(now, request.timing?.sendAt?.getTime() ?? now));
     return { request, texts, literal, date };

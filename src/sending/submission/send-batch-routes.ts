@@ -6,7 +6,7 @@ import type { Http } from '../../host/http/create-http.ts';
 import type { Exchange } from '../../host/http/exchange.ts';
 import { type AdmissionDependencies, admitCaller, type SendAdmission } from './admit-caller.ts';
 import { findSendableTemplate } from './check-message.ts';
-import { invalidField } from './describe-body-problems.ts';
+import { unusableField } from './describe-body-problems.ts';
 import { isJsonType, unusableBody, wrongContentType } from './read-body-json.ts';
 import { readPathIds, sendPrefix } from './read-path-ids.ts';
 import type { BatchSender } from './send-batch.ts';
@@ -68,7 +68,7 @@ async function sendBatch(
       }),
     );
   const admission = await admit();
-  if (headers['idempotency-key'] !== undefined) throw invalidField('Idempotency-Key', refusedKey);
+  if (headers['idempotency-key'] !== undefined) throw unusableField('Idempotency-Key', refusedKey);
   await withTimeout(findSendableTemplate(dependencies, admission, templateText));
   if (!isPlain(headers['content-encoding'])) throw unusableBody(encodedBody.unusable);
   if (!isJsonType(headers['content-type'])) throw unusableBody(wrongContentType);

@@ -18,7 +18,7 @@ import type { CheckedMessage, Receipt } from './commit-message.ts';
 import type { MailPeople } from './compose-content-mail.ts';
 import { composeContentMail, composeTexts, fillTexts } from './compose-content-mail.ts';
 import type { OtherRecipient } from './compose-row.ts';
-import { invalidField, invalidFields, limitDetails } from './describe-body-problems.ts';
+import { limitDetails, unusableField, unusableFields } from './describe-body-problems.ts';
 import { type IdempotencyKey, readIdempotencyKey } from './idempotency.ts';
 import { type BodyJson, readBodyJson, unusableBody } from './read-body-json.ts';
 import { parseLargeBody } from './read-large-json.ts';
@@ -204,7 +204,7 @@ async function checkContent(
     const details = filled.missing.map((field) => ({ field, reason: 'has no value' }));
     throw new Fault('PERSONALIZATION_FAILURE', { details: limitDetails(details) });
   }
-  if (filled.kind === 'unusable') throw invalidFields(filled.problems);
+  if (filled.kind === 'unusable') throw unusableFields(filled.problems);
   const source = await composeContentMail(filled, { ...head, from }, attachments);
   const tracking = trackingOf(request);
   if (tracking.length > 0) await checkRawParts({ source, rules, tracking }, { group: account.id });
@@ -232,11 +232,11 @@ function distinctRecipients({ to, cc, bcc }: MailPeople): [OtherRecipient, ...Ot
   for (const [index, { address, displayName }] of [...to, ...cc, ...bcc].entries()) {
     if (index === maxContentRecipients) {
       const reason = `has more than ${maxContentRecipients} recipients; send several messages`;
-      throw invalidField('envelope', reason);
+      throw unusableField('envelope', reason);
     }
     if (displayName !== undefined && isLonger(displayName, maxRecipientName)) {
       const reason = `has a name longer than ${maxRecipientName} characters`;
-      throw invalidField(address, reason);
+      throw unusableField(address, reason);
     }
     const recipient = { to: address, toDisplayName: displayName, optional: index >= to.length };
     const normalized = normalizeAddress(address);
@@ -244,5 +244,5 @@ function distinctRecipients({ to, cc, bcc }: MailPeople): [OtherRecipient, ...Ot
   }
   const [first, ...others] = found.values();
   if (first !== undefined) return [first, ...others];
-  throw invalidField('envelope.toAddress', 'is required');
+  throw unusableField('envelope.toAddress', 'is required');
 }
