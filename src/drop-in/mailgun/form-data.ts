@@ -4,6 +4,7 @@ import { readParameters } from '../../base/mime/header-fields.ts';
 import { readEntity } from '../../base/mime/mime-entity.ts';
 import { formatBytes, kibibyte, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { unusableBody } from '../../sending/submission/read-body-json.ts';
+import type { DropInRequest } from '../provider/drop-in.ts';
 import { invalidMember } from '../provider/place.ts';
 
 /** A file of a form. */
@@ -27,6 +28,8 @@ const maxHeadBytes = 256 * kibibyte;
 const turnBytes = mebibyte;
 /** RFC 2046 section 5.1.1 allows 70 characters. */
 const usableBoundary = /^[ -~]{1,200}$/;
+const wrongType =
+  'the Content-Type must be multipart/form-data with a boundary, or application/x-www-form-urlencoded';
 const plainEncodings = ['7bit', '8bit', 'binary'];
 
 /** Reads the values of a form within its limits. */
@@ -81,10 +84,7 @@ async function readForm(body: Buffer, contentType: string): Promise<FormReader['
   if (type === 'application/x-www-form-urlencoded') readEncoded(body, form);
   else if (type === 'multipart/form-data' && usableBoundary.test(boundary))
     for await (const part of splitForm(body, boundary)) form.addPart(part);
-  else
-    throw unusableBody(
-      'the Content-Type must be multipart/form-data with a boundary, or application/x-www-form-urlencoded',
-    );
+  else throw unusableBody(wrongType);
   return form.values;
 }
 
@@ -130,20 +130,18 @@ const lists = ['to', 'cc', 'bcc', 'attachment', 'inline', 'o:tag'];
 const isChoice = /^(?:o:(?!tag$|deliverytime$)|t:text$)/;
 
 /** Reads a form of Mailgun's as an object, with `h:` and `v:` fields together. @throws Fault VALIDATION_FAILED */
-export async function readFormMembers(body: Buffer, contentType = ''): Promise<object> {
+export async function readFormMembers({ body, headers }: DropInRequest): Promise<object> {
   const members = new Map<string, unknown>();
   const seen = new Set<string>();
-  for (const [name, given] of await readForm(body, contentType)) {
+  for (const [name, given] of await readForm(body, headers['content-type'] ?? '')) {
     const value = typeof given === 'string' && isChoice.test(name) ? given.toLowerCase() : given;
-    const group = /^[hv]:/.exec(name)?.[0];
-    if (lists.includes(name)) {
-      members.set(name, [...((members.get(name) as FormValue[] | undefined) ?? []), value]);
-      continue;
-    }
-    if (seen.has(name)) throw invalidMember(name, 'is given more than once');
+    const [group, rest] = /^[hv]:/.test(name) ? [`${name.slice(0, 2)}*`, name.slice(2)] : [name];
+    const known = members.get(group);
+    const isList = lists.includes(name);
+    if (seen.has(name) && !isList) throw invalidMember(name, 'is given more than once');
     seen.add(name);
-    if (group === undefined) members.set(name, value);
-    else members.set(`${group}*`, { ...Object(members.get(`${group}*`)), [name.slice(2)]: value });
+    if (isList) members.set(name, [...((known as FormValue[] | undefined) ?? []), value]);
+    else members.set(group, rest === undefined ? value : { ...Object(known), [rest]: value });
   }
   return Object.fromEntries(members);
 }

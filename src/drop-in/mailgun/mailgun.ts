@@ -14,14 +14,12 @@ import type { CallTable, DropInRequest } from '../provider/drop-in.ts';
 import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
 import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
 import { DropInRefusal, describeError } from '../provider/drop-in-errors.ts';
-import type { ProviderMessage } from '../provider/mail.ts';
-import { namesOf, readObject, toFieldValues, toMessage } from '../provider/mail.ts';
-import type { Texts } from '../provider/members.ts';
-import { mapValues, notes, readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
-import { invalidMember, Place } from '../provider/place.ts';
+import { namesOf, type ProviderMessage, toFieldValues, toMessage } from '../provider/mail.ts';
+import { mapValues, notes, schemas, shape, type Texts, tablesWith } from '../provider/members.ts';
+import { invalidMember, Place, readNumber, readObject } from '../provider/place.ts';
 import { readMailboxes, splitMailboxes } from '../provider/read-mailboxes.ts';
-import { Sending } from '../provider/sending.ts';
-import { parseSuppressedAddress } from '../provider/suppressed-addresses.ts';
+import * as sending from '../provider/sending.ts';
+import * as suppressed from '../provider/suppressed-addresses.ts';
 import { type FormFile, maxFormTextBytes, readFormMembers } from './form-data.ts';
 
 /** Of a batch, as Mailgun has it. */
@@ -254,21 +252,19 @@ const thanks = 'Queued. Thank you.';
 const maxNamed = 10;
 
 async function send(request: DropInRequest) {
-  const { body, headers, admission } = request;
-  const form = await readFormMembers(body, headers['content-type']);
+  const form = await readFormMembers(request);
   const { from, isTest, recipients, messageTo } = readMailgunMessage(form);
-  const sending = isTest
-    ? new Sending({ ...request, admission: admission.forTest })
-    : request.sending;
+  const asked = isTest ? { ...request, admission: request.admission.forTest } : request;
   // As in webhooks: the Message-ID of the first recipient's message.
   const queued = (messageId = '', ...more: readonly string[]) =>
     ok({ id: `<${messageId}@${domainOf(from.address)}>`, message: [thanks, ...more].join(' ') });
-  if (recipients === undefined) return queued((await sending.send(messageTo())).messageId);
-  return sending.useSlot(async () => {
+  if (recipients === undefined)
+    return queued((await sending.sendMessage(asked, messageTo())).messageId);
+  return sending.useSlot(asked, async () => {
     const messages = recipients.map((one) => () => messageTo(one));
-    const wrong = await sending.checkEach(messages);
+    const wrong = await sending.checkEach(asked, messages);
     if (wrong !== undefined) throw wrong.fault;
-    const { sent, failed } = await sending.sendEach(messages);
+    const { sent, failed } = await sending.sendEach(asked, messages);
     if (sent.length === 0 && failed[0] !== undefined) throw failed[0].fault;
     const named = failed.slice(0, maxNamed).map(({ fault, index }) => {
       const { message } = describeError(fault, messageNames);
@@ -327,8 +323,8 @@ function callsOf(list: SuppressionList): CallTable {
     [`GET ${path}?limit&page&address&at suppressions:read: list addresses with the reason \`${reason}\`, newest first, of the whole account`]:
       (request) => listSuppressed(request, list, view),
     [`GET ${path}/:address? suppressions:read: read one of them`]: async (request) => {
-      const email = parseSuppressedAddress(request.params.address);
-      const [entry] = await request.suppressed.read(email, reason);
+      const address = suppressed.parseAddress(request.params.address);
+      const [entry] = await suppressed.readEntries(request, { address, reason });
       if (entry === undefined) throw notListed;
       return ok(view(entry));
     },
@@ -338,9 +334,9 @@ function callsOf(list: SuppressionList): CallTable {
       members: { '': members },
     },
     [`DELETE ${path}/:address? suppressions:write: remove one`]: async (request) => {
-      const email = parseSuppressedAddress(request.params.address);
-      if (!(await request.suppressed.remove(email, reason))) throw notListed;
-      return ok({ message: removed, address: email });
+      const address = suppressed.parseAddress(request.params.address);
+      if (!(await suppressed.remove(request, { address, reason }))) throw notListed;
+      return ok({ message: removed, address });
     },
   };
 }
@@ -369,19 +365,19 @@ async function listSuppressed(
   { name, reason }: SuppressionList,
   view: (entry: Suppression) => object,
 ) {
-  const { kysely, accountId, suppressed, query } = request;
+  const { kysely, accountId, query } = request;
   const { limit, isNext } = pageOf(request);
   const given = { address: query.get('address') ?? '', at: query.get('at') ?? '' };
   const readAfter = () => {
     const createdText = readPlace(given.at);
-    return { createdText, address: parseSuppressedAddress(given.address), reason };
+    return { createdText, address: suppressed.parseAddress(given.address), reason };
   };
   const after = isNext ? readAfter() : undefined;
   const entries = await findSuppressions(kysely, accountId, { reason, after, limit });
   const last = entries.at(-1);
   const place = last ? { address: last.address, at: writePlace(last.createdText) } : given;
   return ok({
-    items: suppressed.current(entries).map(view),
+    items: suppressed.current(request, entries).map(view),
     paging: pagesOf(request, name, place),
   });
 }
@@ -400,21 +396,18 @@ function readPlace(text: string): string {
   return time.replace('.000Z', `.${micros}Z`);
 }
 
-async function addSuppressed(
-  { sending, suppressed, body, headers }: DropInRequest,
-  { name, reason, members }: SuppressionList,
-) {
-  const type = headers['content-type'];
-  const given = isJsonType(type) ? sending.readJson().value : await readFormMembers(body, type);
+async function addSuppressed(request: DropInRequest, { name, reason, members }: SuppressionList) {
+  const type = request.headers['content-type'];
+  const given = isJsonType(type) ? sending.readJson(request).value : await readFormMembers(request);
   const items = Array.isArray(given) ? given : [given];
   if (items.length === 0 || items.length > maxAdded)
     throw invalidMember('', `a request can have 1 to ${maxAdded} addresses`);
   const addresses = items.map((item, index) => {
     const place = Array.isArray(given) ? `[${index}].` : '';
     const entry = members.read(item, place);
-    return parseSuppressedAddress(entry.address, `${place}address`);
+    return suppressed.parseAddress(entry.address, `${place}address`);
   });
-  for (const one of addresses) await suppressed.add(one, reason);
+  for (const address of addresses) await suppressed.add(request, { address, reason });
   const many = addresses.length === 1 ? 'address has' : 'addresses have';
   return ok({ message: `${addresses.length} ${many} been added to the ${name} table` });
 }
@@ -433,10 +426,11 @@ async function listTemplates(request: DropInRequest) {
   return ok({ items: page.map(viewTemplate), paging });
 }
 
-async function getTemplate({ sending, params, query }: DropInRequest) {
+async function getTemplate(request: DropInRequest) {
+  const { params, query } = request;
   const active = query.get('active') ?? 'no';
   if (!['yes', 'no'].includes(active)) throw invalidMember('active', 'must be yes or no');
-  const found = await sending.readTemplate(params.name);
+  const found = await sending.readTemplate(request, params.name);
   if (found === undefined) throw new DropInRefusal('NOT_FOUND', 'template not found');
   const { facts, published } = found;
   if (active === 'no' || published === undefined) return ok({ template: viewTemplate(facts) });

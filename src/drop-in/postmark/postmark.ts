@@ -23,14 +23,14 @@ import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
 import { DropInRefusal, describeError } from '../provider/drop-in-errors.ts';
 import type { ProviderMessage } from '../provider/mail.ts';
 import { namesOf, pascal, toFieldValues, toMessage } from '../provider/mail.ts';
-import { notes, only, readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
-import { invalidMember, type Place } from '../provider/place.ts';
+import { MemberTable, notes, only, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember, type Place, readNumber } from '../provider/place.ts';
 import { readMailbox, splitMailboxes } from '../provider/read-mailboxes.ts';
-import { attachmentsIn, type ProviderJson } from '../provider/sending.ts';
+import * as sending from '../provider/sending.ts';
 import type { SentEvent, SentRow } from '../provider/sent-message-store.ts';
 import { readFirstEvents, readSent } from '../provider/sent-message-store.ts';
-import type { SentMessage } from '../provider/sent-messages.ts';
-import { parseSuppressedAddress } from '../provider/suppressed-addresses.ts';
+import * as sent from '../provider/sent-messages.ts';
+import * as suppressed from '../provider/suppressed-addresses.ts';
 
 const onlyStream = 'can only be outbound: Signalpost has one stream';
 const trackingOptions = ['None', 'HtmlOnly', 'HtmlAndText'];
@@ -47,7 +47,9 @@ function readTime(text: string, { field }: Place): Date {
   throw invalidMember(field, 'must be a time such as 2026-01-31 or 2026-01-31T12:00:00');
 }
 
-const shapes = {
+const headerTable = new MemberTable({ Name: 'text', Value: 'text' });
+const table = tablesWith({
+  headers: headerTable.asPairs(),
   /** Mailboxes in one text; far longer than 150 of them. */
   mailboxes: shape(Type.String({ maxLength: 50_000 }), (text, place) =>
     splitMailboxes(text, place).map((one) => readMailbox(one, place)),
@@ -79,8 +81,7 @@ const shapes = {
   type: shape(Type.Enum(['All', 'Standard'])),
   reason: shape(Type.Enum(['HardBounce', 'SpamComplaint', 'ManualSuppression'])),
   origin: shape(Type.Enum(['Recipient', 'Customer', 'Admin'])),
-};
-const table = tablesWith(shapes);
+});
 
 const fileTable = table({
   Name: 'text as filename',
@@ -89,12 +90,6 @@ const fileTable = table({
   ContentID: 'contentId as contentId: may begin with `cid:`; makes it an inline part',
   ContentLength: 'integer: isn’t needed: the length of `Content` counts',
   Disposition: 'refused: isn’t supported; an attachment with ContentID is inline, others aren’t',
-});
-const headerTable = table({ Name: 'text', Value: 'text' });
-const emails = tablesWith({
-  ...shapes,
-  headers: headerTable.asPairs(),
-  files: fileTable.asList({ required: ['filename', 'content'] }),
 });
 
 /** What emails with a content and those from a template share. */
@@ -107,20 +102,20 @@ const sharedMembers = {
   Tag: 'filled: has at most 48 characters',
   Metadata: `texts as attributes: ${notes.attributes}`,
   Headers: `headers: ${notes.headers}`,
-  Attachments: 'files',
+  Attachments: fileTable.asList({ required: ['filename', 'content'] }),
   TrackOpens: 'flag: is false by default',
   TrackLinks:
     'tracking as trackClicks: is `None` by default; otherwise the links of the HTML are tracked, and never those of the text',
   MessageStream: `stream: ${onlyStream}`,
 } as const;
 
-const contentTable = emails({
+const contentTable = table({
   ...sharedMembers,
   Subject: 'text',
   HtmlBody: 'filled as html',
   TextBody: 'filled as text',
 });
-const templatedTable = emails({
+const templatedTable = table({
   ...sharedMembers,
   From: 'mailbox: is the sender of the template if it is absent',
   To: 'mailboxes: is one address; send an email to each',
@@ -149,7 +144,7 @@ const postmarkNames = namesOf(memberNames, pascal);
  * Reads an email of Postmark's API.
  * @throws Fault VALIDATION_FAILED with its members
  */
-type ReadEmail = (json: ProviderJson) => ProviderMessage;
+type ReadEmail = (json: sending.ProviderJson) => ProviderMessage;
 
 const readContentEmail: ReadEmail = ({ value, contents }) => {
   const details: FaultDetail[] = [];
@@ -168,21 +163,18 @@ const readTemplated: ReadEmail = ({ value, contents }) => {
 const maxBatchEmails = 500;
 const messagesStart = [/^\s*\{\s*"Messages"\s*:\s*\[/, '{"Messages": […]}'] as const;
 
+const filePlaces = sending.attachmentsIn('Attachments', 'Content');
 const deliversSome = 'Message OK, but will not deliver to these inactive addresses';
 
-async function sendEmail(
-  { sending, now }: DropInRequest,
-  read: ReadEmail,
-  body?: Buffer,
-): Promise<object> {
-  const json = sending.readJson(attachmentsIn('Attachments', 'Content'), body);
-  const receipt = await sending.send(read(json)).catch(throwInactive);
+async function sendEmail(request: DropInRequest, read: ReadEmail, body?: Buffer): Promise<object> {
+  const json = sending.readJson(request, filePlaces, body);
+  const receipt = await sending.sendMessage(request, read(json)).catch(throwInactive);
   const inactive = receipt.suppressedRecipients.join(', ');
   return {
     To: member(json.value, 'To'),
     Cc: member(json.value, 'Cc'),
     Bcc: member(json.value, 'Bcc'),
-    SubmittedAt: new Date(now).toISOString(),
+    SubmittedAt: new Date(request.now).toISOString(),
     MessageID: receipt.messageId,
     ErrorCode: 0,
     Message: inactive === '' ? 'OK' : `${deliversSome}: ${inactive}`,
@@ -213,7 +205,7 @@ const sendBatch = (read: ReadEmail, start?: readonly [RegExp, string]) => ({
   answer(request: DropInRequest) {
     const send = (body: Buffer) => sendEmail(request, read, body).catch(describe);
     const sendAll = async (emails: readonly Buffer[]) => ok(await forEach(emails, send));
-    return request.sending.useBatch(maxBatchEmails, sendAll, start);
+    return sending.useBatch(request, maxBatchEmails, sendAll, start);
   },
   bodyBytes: 10 * mebibyte,
   names: postmarkNames,
@@ -305,8 +297,9 @@ function viewTemplate(id: string, Name: string, Active: boolean) {
   return { Active, TemplateId, Name, Alias: id, TemplateType: 'Standard', LayoutTemplate: null };
 }
 
-async function getTemplate({ sending, params }: DropInRequest) {
-  const { facts, published } = (await sending.readTemplate(params.idOrAlias)) ?? {};
+async function getTemplate(request: DropInRequest) {
+  const { facts, published } =
+    (await sending.readTemplate(request, request.params.idOrAlias)) ?? {};
   if (facts === undefined || published === undefined)
     throw unknownId('TemplateId', 'is not the ID or alias of a published template');
   const { subject: Subject, html, mjml, text } = published.source;
@@ -350,11 +343,11 @@ async function findSent(
 
 async function listMessages(request: DropInRequest, given: Given<typeof messageQuery>) {
   const { total, rows } = await findSent(request, given, pageOf(given));
-  const messages = await request.sent.describe(rows);
+  const messages = await sent.describeSent(request, rows);
   return ok({ TotalCount: total, Messages: messages.map(viewMessage) });
 }
 
-function viewMessage(message: SentMessage) {
+function viewMessage(message: sent.SentMessage) {
   const { content, to, cc, bcc, state } = message;
   const isQueued = state === 'queued' || state === 'deferred' || state === 'sending';
   return {
@@ -389,8 +382,8 @@ function viewMailbox(text: string) {
     : { Email: text.slice(start + 2, -1), Name: text.slice(0, start) };
 }
 
-async function getMessage({ sent, params }: DropInRequest) {
-  const message = await sent.read(params.id);
+async function getMessage(request: DropInRequest) {
+  const message = await sent.readSentMessage(request, request.params.id);
   const { html: HtmlBody, text: TextBody, files: Attachments } = message;
   const MessageEvents = message.events.flatMap((event) => viewEvent(event, message));
   return ok({ ...viewMessage(message), Attachments, HtmlBody, TextBody, MessageEvents });
@@ -435,14 +428,14 @@ async function describeBounces(request: DropInRequest, rows: readonly SentRow[])
   const { kysely, accountId } = request;
   const ids = rows.map(({ id }) => id);
   const events = await readFirstEvents(kysely, accountId, ids, bounceKinds);
-  const messages = new Map((await request.sent.describe(rows)).map((sent) => [sent.id, sent]));
+  const messages = new Map((await sent.describeSent(request, rows)).map((one) => [one.id, one]));
   return events.flatMap((event) => {
     const message = messages.get(event.messageId);
     return message === undefined ? [] : [viewBounce(event, message)];
   });
 }
 
-function viewBounce({ detail, ...event }: SentEvent, { content, ...message }: SentMessage) {
+function viewBounce({ detail, ...event }: SentEvent, { content, ...message }: sent.SentMessage) {
   const facts = factsOf({
     ...event,
     kind: event.kind as WebhookEvent['kind'],
@@ -470,9 +463,8 @@ async function getBounce(request: DropInRequest) {
   const from = new Date(webhook.timeOfBounce(id));
   const range = { from, until: new Date(from.getTime() + 1), limit: 500 };
   const { found } = await findMessages(kysely, accountId, range);
-  const ids = found
-    .map(({ messageId }) => messageId)
-    .filter((one) => webhook.bounceIdOf(one) === id);
+  const all = found.map(({ messageId }) => messageId);
+  const ids = all.filter((one) => webhook.bounceIdOf(one) === id);
   const [bounce] = await describeBounces(request, await readSent(kysely, accountId, ids));
   if (bounce !== undefined) return ok(bounce);
   throw unknownId('BounceID', 'is not the ID of a bounce');
@@ -508,9 +500,7 @@ const maxAddresses = 50;
 const maxDump = 10_000;
 
 const entryTable = table({ EmailAddress: 'address' });
-const listTable = tablesWith({ entries: entryTable.asList({ maxItems: maxAddresses }) })({
-  Suppressions: 'entries',
-});
+const listTable = table({ Suppressions: entryTable.asList({ maxItems: maxAddresses }) });
 
 /** @throws Fault VALIDATION_FAILED */
 function checkStream({ params }: DropInRequest): void {
@@ -528,15 +518,17 @@ const tooLong = `is required, because the list has more than ${maxDump} entries;
 
 async function dump(request: DropInRequest, given: Given<typeof dumpQuery>) {
   checkStream(request);
-  const { kysely, accountId, suppressed } = request;
+  const { kysely, accountId } = request;
   const { from, until, reason, origin, address } = given;
   const found: readonly Suppression[] =
     address === undefined
       ? await findSuppressions(kysely, accountId, { limit: maxDump + 1 })
-      : await suppressed.read(parseSuppressedAddress(address, 'emailaddress'));
+      : await suppressed.readEntries(request, {
+          address: suppressed.parseAddress(address, 'emailaddress'),
+        });
   if (found.length > maxDump) throw invalidMember('emailaddress', tooLong);
   const Suppressions = suppressed
-    .current(found)
+    .current(request, found)
     .filter(({ createdAt }) => from === undefined || from <= createdAt)
     .filter(({ createdAt }) => until === undefined || createdAt < until)
     .map((entry) => {
@@ -556,12 +548,12 @@ const changeEach = (
 ) => ({
   async answer(request: DropInRequest) {
     checkStream(request);
-    const { suppressions } = listTable.read(request.sending.readJson().value);
+    const { suppressions } = listTable.read(sending.readJson(request).value);
     if (suppressions === undefined) throw invalidMember('Suppressions', 'is required');
     const results: object[] = [];
     for (const { emailAddress: EmailAddress } of suppressions)
       try {
-        await change(request, parseSuppressedAddress(EmailAddress, 'EmailAddress'));
+        await change(request, suppressed.parseAddress(EmailAddress, 'EmailAddress'));
         results.push({ EmailAddress, Status, Message: null });
       } catch (error) {
         if (!(error instanceof DropInRefusal || error instanceof Fault)) throw error;
@@ -573,10 +565,10 @@ const changeEach = (
   members: { '': listTable, 'Suppressions[]': entryTable },
 });
 
-async function allow({ suppressed }: DropInRequest, address: ComparableAddress): Promise<void> {
-  if ((await suppressed.read(address, 'complaint')).length > 0)
+async function allow(request: DropInRequest, address: ComparableAddress): Promise<void> {
+  if ((await suppressed.readEntries(request, { address, reason: 'complaint' })).length > 0)
     throw new DropInRefusal('CONFLICT', 'A recipient who complained can’t be reactivated here.');
-  await suppressed.remove(address);
+  await suppressed.remove(request, { address });
 }
 
 /** Status and code of errors (https://postmarkapp.com/developer/api/overview#error-codes). */
@@ -634,7 +626,9 @@ export const postmark = defineDropIn({
     [`GET ${stream}/dump suppressions:read: list suppressed addresses, newest first, if they aren’t more than ${maxDump}`]:
       withQuery(dumpQuery, dump),
     [`POST ${stream}? suppressions:write: suppress up to ${maxAddresses} addresses, as \`manual\``]:
-      changeEach('Suppressed', ({ suppressed }, one) => suppressed.add(one, 'manual')),
+      changeEach('Suppressed', (request, address) =>
+        suppressed.add(request, { address, reason: 'manual' }),
+      ),
     [`POST ${stream}/delete? suppressions:write: remove up to ${maxAddresses} addresses for all reasons, except those that complained`]:
       changeEach('Deleted', allow),
   },

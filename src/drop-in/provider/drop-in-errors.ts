@@ -34,12 +34,8 @@ export type ErrorTable<Form> = Partial<Readonly<Record<DropInError['kind'], Form
 /** What a provider calls the members of the send body. */
 export type MemberNames = Readonly<Record<string, string>>;
 
-const statuses = {
-  MISSING_KEY: 401,
-  UNSUPPORTED_CALL: 404,
-  NOT_FOUND: 404,
-  CONFLICT: 409,
-} as const;
+/** The others are a 404. */
+const statuses: ErrorTable<number> = { MISSING_KEY: 401, CONFLICT: 409 };
 const sentences: ErrorTable<string> = {
   UNAUTHORIZED: 'The API key isn’t valid here, or lacks the permission for this call.',
   ACCOUNT_SUSPENDED: 'The account is suspended.',
@@ -53,7 +49,7 @@ const sentences: ErrorTable<string> = {
 export function describeError(error: unknown, names: MemberNames = {}): DropInError {
   if (error instanceof DropInRefusal) {
     const { kind, message } = error;
-    return { kind, status: statuses[kind], message, details: [] };
+    return { kind, status: statuses[kind] ?? 404, message, details: [] };
   }
   const { code, details: own, challenge } = toOwnFault(error);
   const details = own
@@ -85,8 +81,7 @@ export function toOwnFault(error: unknown): Fault {
 /** `envelope.ccAddressList[1]` is `cc[1]` if `envelope.ccAddressList` is `cc`. */
 function rename(field: string, names: MemberNames): string {
   const found = Object.keys(names)
-    .filter((name) => field === name || /^[.[]/.test(field.slice(name.length)))
-    .filter((name) => field.startsWith(name))
+    .filter((name) => field.startsWith(name) && /^(?:$|[.[])/.test(field.slice(name.length)))
     .sort((a, b) => b.length - a.length)[0];
   return found === undefined ? field : `${names[found]}${field.slice(found.length)}`;
 }

@@ -15,14 +15,10 @@ import { findInvalidText } from '../../sending/submission/find-invalid-text.ts';
 import { unusableBody } from '../../sending/submission/read-body-json.ts';
 import { encodedBody, isPlain } from '../../sending/submission/send-email-routes.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
-import type { DropIn, DropInAnswer, DropInCall } from './drop-in.ts';
+import type { DropIn, DropInAnswer, DropInCall, DropInRequest, DropInServices } from './drop-in.ts';
 import { DropInRefusal, describeError, toOwnFault } from './drop-in-errors.ts';
-import type { DropInServices, RequestFacts } from './drop-in-request.ts';
 import { unknownMember } from './members.ts';
 import { invalidMembers } from './place.ts';
-import { Sending } from './sending.ts';
-import { SentMessages } from './sent-messages.ts';
-import { SuppressedAddresses } from './suppressed-addresses.ts';
 
 /** Calls that read or change what the account has sent. */
 const otherCalls = new Limiter(policies.providerCalls);
@@ -33,7 +29,7 @@ const bodySeconds = 30;
 /** The limits of a provider's calls, and of everything else below its prefix. */
 export function limitsOf({ name, calls }: DropIn): RouteLimit[] {
   const lines = calls.map(
-    ({ method, path, bodyBytes = 0, withAttachments }): RouteLimit => ({
+    ({ method, path, bodyBytes, withAttachments }): RouteLimit => ({
       methods: [method],
       path: `/${name}${path}`,
       caller: 'an API key',
@@ -94,7 +90,7 @@ async function answerCall(
 ): Promise<DropInAnswer> {
   const { request, remoteAddress, span } = exchange;
   const { headers, url = '' } = request;
-  const { method, bodyBytes = 0, withAttachments } = call;
+  const { method, bodyBytes, withAttachments } = call;
   const signer = await signerOf?.(services, request);
   const admission = await admit(services, call, signer ?? keyOf(headers), remoteAddress);
   const { account } = admission;
@@ -115,7 +111,7 @@ async function answerCall(
   // Such as a NUL, which no query of the database can take.
   const unstorable = findInvalidText({ ...params, ...Object.fromEntries(query) });
   if (unstorable.length > 0) throw invalidMembers(unstorable);
-  const facts: RequestFacts = {
+  const facts: DropInRequest = {
     services,
     admission,
     accountId,
@@ -128,9 +124,7 @@ async function answerCall(
     origin: { remoteAddress, requestId: exchange.id },
     span,
   };
-  const [sending, sent] = [new Sending(facts), new SentMessages(facts)];
-  const suppressed = new SuppressedAddresses(facts);
-  const answer = () => call.answer({ ...facts, sending, sent, suppressed });
+  const answer = () => call.answer(facts);
   // Sends have limits of their own.
   return call.permission === 'messages:send' ? answer() : otherCalls.run(accountId, answer);
 }
@@ -145,8 +139,7 @@ async function admit(
   who: RequestSigner | string | undefined,
   remoteAddress: string,
 ): Promise<SendAdmission> {
-  if (who === undefined || who === '')
-    throw new DropInRefusal('MISSING_KEY', 'The request has no API key.');
+  if (!who) throw new DropInRefusal('MISSING_KEY', 'The request has no API key.');
   const isKey = typeof who === 'string';
   const accountText = isKey ? accountTextOf(who) : who.principal.reach.accountId;
   // An access token names no account, and these APIs have no other place for one.

@@ -4,6 +4,7 @@ import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
 import type { MailPeople } from '../../sending/submission/compose-content-mail.ts';
 import { findInvalidText } from '../../sending/submission/find-invalid-text.ts';
 import type { BodyJson, DecodedBytes } from '../../sending/submission/read-body-json.ts';
+import { contentBodySchema } from '../../sending/submission/send-body-schema.ts';
 import type { ContentMessage } from '../../sending/submission/send-content.ts';
 import type { MemberNames } from './drop-in-errors.ts';
 import { mapValues } from './members.ts';
@@ -11,35 +12,22 @@ import { invalidMember, Place } from './place.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Members of the send body by the names that they have in an email. */
-const sendMembers: MemberNames = {
-  'envelope.toAddress': 'to',
-  'envelope.toDisplayName': 'to',
-  'envelope.ccAddressList': 'cc',
-  'envelope.bccAddressList': 'bcc',
-  'envelope.fromAddress': 'from',
-  'envelope.fromDisplayName': 'from',
-  'envelope.replyToAddress': 'replyTo',
-  envelope: 'envelope',
-  content: 'content',
-  'content.subjectLine': 'subject',
-  'content.html': 'html',
-  'content.text': 'text',
-  'content.headers': 'headers',
-  'content.attachments': 'attachments',
-  'content.personalizationDataMap': 'values',
-  'metadata.attributes': 'attributes',
-  'metadata.tagList': 'tag',
-  'metadata.tagList[0]': 'tag',
-  'metadata.externalId': 'externalId',
-  'metadata.transactional': 'transactional',
-  'actions.sendAt': 'sendAt',
-  'actions.trackOpens': 'trackOpens',
-  'actions.trackClicks': 'trackClicks',
-  templateId: 'templateId',
-  messages: 'messages',
-  idempotencyKey: 'idempotencyKey',
-};
+/** What the names of members of the send body say beyond those of an email. */
+const nameEnd = /(?:Address|DisplayName|Line)?(?:List)?$/;
+const { envelope, content, metadata, actions } = contentBodySchema.properties;
+
+/** Members of the send body with the names that they have in an email. */
+const sendMembers: MemberNames = Object.fromEntries([
+  ...['envelope', 'content', 'templateId', 'messages', 'idempotencyKey'].map((name) => [
+    name,
+    name,
+  ]),
+  ...Object.entries({ envelope, content, metadata, actions }).flatMap(([group, { properties }]) =>
+    Object.keys(properties).map((name) => [`${group}.${name}`, name.replace(nameEnd, '')]),
+  ),
+  ['content.personalizationDataMap', 'values'],
+  ['metadata.tagList[0]', 'tag'],
+]);
 
 /** `To` for `to`. */
 export function pascal(name: string): string {
@@ -48,8 +36,7 @@ export function pascal(name: string): string {
 
 /** What a provider calls the members of the send body. @param given by the names that they have here @param styled the others */
 export function namesOf(given: MemberNames, styled = (name: string) => name): MemberNames {
-  const names = Object.entries(sendMembers);
-  return Object.fromEntries(names.map(([member, name]) => [member, given[name] ?? styled(name)]));
+  return mapValues(sendMembers, (name) => given[name] ?? styled(name));
 }
 
 /** An email of a provider's API, under the names that its members have here. */
@@ -162,16 +149,4 @@ function toFieldValue(value: unknown, depth: number): unknown {
   if (depth > maxDepth) throw invalidMember('content.personalizationDataMap', tooDeep);
   if (Array.isArray(value)) return value.map((item) => toFieldValue(item, depth + 1));
   return mapValues({ ...value }, (one) => toFieldValue(one, depth + 1));
-}
-
-/** An object in JSON. It's a problem if it's something else. */
-export function readObject(json: string, place: Place): Values {
-  try {
-    const value: unknown = JSON.parse(json);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Not an object either.
-  }
-  place.refuse('must be a JSON object');
-  return {};
 }

@@ -26,8 +26,8 @@ export interface Shape<Value = unknown> {
 
 /** A member of a provider's request. */
 interface BodyMember<Value = unknown> extends Shape<Value> {
-  /** What it becomes, or why it's refused: the end of a sentence that begins with its name. Empty: it means what it means there. */
-  readonly note: string;
+  /** What it becomes, or why it's refused: the end of a sentence that begins with its name. Absent: it means what it means there. */
+  readonly note?: string;
 }
 
 /** @param read undefined: values are taken as they are */
@@ -97,6 +97,7 @@ type MemberValues<Table, All> = {
 };
 
 interface TableMember extends BodyMember {
+  readonly note: string;
   readonly treatment: 'supported' | 'mapped' | 'refused';
   readonly ownName: string;
 }
@@ -107,7 +108,7 @@ function toMember(name: string, spec: Spec<object>, all: Shapes): TableMember {
   const words = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   const camelCase = words.charAt(0).toLowerCase() + words.slice(1);
   const [, kind = '', ownName = camelCase, note = ''] = specPattern.exec(String(spec)) ?? [];
-  const member = typeof spec === 'string' ? { ...(all[kind] as Shape), note } : spec;
+  const member = { note, ...(typeof spec === 'string' ? (all[kind] as Shape) : spec) };
   const isRefused = member.schema === schemas.never;
   const treatment = isRefused ? 'refused' : member.note === '' ? 'supported' : 'mapped';
   return { ...member, treatment, ownName };
@@ -184,16 +185,6 @@ export class MemberTable<
     return Object.fromEntries(values) as Values;
   }
 
-  /** Reads a list of such objects. */
-  readEach(
-    list: readonly unknown[] | undefined,
-    place: string,
-    details: FaultDetail[],
-    ...required: string[]
-  ): Values[] | undefined {
-    return list?.map((one, at) => this.read(one, `${place}[${at}].`, details, ...required));
-  }
-
   /** A member that is such an object. @param required members that it must have */
   asObject(...required: string[]): Shape<Values> {
     return shape(schemas.object, (given, { field, details }) =>
@@ -206,20 +197,29 @@ export class MemberTable<
     { maxItems = 100, required = [] }: { maxItems?: number; required?: string[] } = {},
     change = (list: Values[], _place: Place) => list as List,
   ): Shape<NoInfer<List>> {
-    return shape(Type.Array(schemas.object, { maxItems }), (list, place) =>
-      change(this.readEach(list, place.field, place.details, ...required) ?? [], place),
-    );
+    return shape(Type.Array(schemas.object, { maxItems }), (list, place) => {
+      const readOne = (one: unknown, index: number) =>
+        this.read(one, `${place.field}[${index}].`, place.details, ...required);
+      return change(list.map(readOne), place);
+    });
   }
 
   /** A member that is a list of names and values, such as headers: read as one object. */
   asPairs(maxItems?: number): Shape<Texts> {
-    return this.asList({ maxItems }, (list, { field, details }) => {
-      const pairs = list as { readonly name?: string; readonly value?: string }[];
-      const written = pairs.map(({ name, value }) => [name, value] as const);
-      return toPairs(written, [field, this.names.name ?? ''], details) ?? {};
+    return this.asList({ maxItems }, (list, place) => {
+      const pairs = new Map<string, string>();
+      for (const [index, { name = '', value = '' }] of (list as Partial<Pair>[]).entries()) {
+        const at = place.at(`[${index}].${this.names.name}`);
+        if (name === '') at.refuse('is required');
+        else at.refuseIf(pairs.has(name), 'is given twice');
+        pairs.set(name, value);
+      }
+      return Object.fromEntries(pairs);
     });
   }
 }
+
+type Pair = Record<'name' | 'value', string>;
 
 /** Makes tables whose members have these shapes, besides those that are shared. */
 export function tablesWith<Own extends Shapes>(own: Own) {
@@ -232,46 +232,10 @@ export const unknownMember = 'isn’t known to Signalpost; remove it';
 
 /** One detail for each member, also if it fits none of several schemas. */
 function describe(errors: readonly ErrorObject[], place: string): FaultDetail[] {
-  const reasons = new Map<string, Set<string>>();
   const named = errors.filter(({ keyword }) => keyword !== 'anyOf');
-  for (const { field, reason } of describeBodyProblems(named))
-    reasons.set(field, (reasons.get(field) ?? new Set()).add(reason));
-  return [...reasons].map(([field, found]) => ({
+  const problems = Map.groupBy(describeBodyProblems(named), ({ field }) => field);
+  return [...problems].map(([field, found]) => ({
     field: place + field,
-    reason: [...found].join(' or '),
+    reason: [...new Set(found.map(({ reason }) => reason))].join(' or '),
   }));
-}
-
-/**
- * A number of a query.
- * @throws Fault VALIDATION_FAILED
- */
-export function readNumber(
-  [name, text]: readonly [name: string, text: string | null | undefined],
-  [min, max]: readonly [min: number, max: number],
-  fallback: number,
-): number {
-  if (text === null || text === undefined || text === '') return fallback;
-  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw invalidMember(name, `must be a number from ${min} to ${max}`);
-}
-
-/**
- * Names and values of a list, such as headers.
- * @param place of the list, and the member that has the name
- */
-export function toPairs(
-  list: readonly (readonly [name: string | undefined, value: string | undefined])[] | undefined,
-  [place, member]: readonly [place: string, member: string],
-  details: FaultDetail[],
-): Texts | undefined {
-  const pairs = new Map<string, string>();
-  for (const [index, [name = '', value = '']] of list?.entries() ?? []) {
-    const field = `${place}[${index}].${member}`;
-    if (name === '') details.push({ field, reason: 'is required' });
-    else if (pairs.has(name)) details.push({ field, reason: 'is given twice' });
-    pairs.set(name, value);
-  }
-  return list && Object.fromEntries(pairs);
 }

@@ -1,10 +1,10 @@
-import { Fault, type FaultDetail } from '../../base/values/errors.ts';
-import { limitDetails } from '../../sending/submission/describe-body-problems.ts';
+import type { Fault, FaultDetail } from '../../base/values/errors.ts';
+import { unusableFields } from '../../sending/submission/describe-body-problems.ts';
 
 /** A request with problems, of which the first ones are named, each once. */
 export function invalidMembers(details: readonly FaultDetail[]): Fault {
   const distinct = new Map(details.map((detail) => [`${detail.field} ${detail.reason}`, detail]));
-  return new Fault('VALIDATION_FAILED', { details: limitDetails([...distinct.values()]) });
+  return unusableFields([...distinct.values()]);
 }
 
 /** A request with one problem. */
@@ -42,4 +42,31 @@ export class Place {
   end(): void {
     if (this.details.length > 0) throw invalidMembers(this.details);
   }
+}
+
+/**
+ * A number of a query.
+ * @throws Fault VALIDATION_FAILED
+ */
+export function readNumber(
+  [name, text]: readonly [name: string, text: string | null | undefined],
+  [min, max]: readonly [min: number, max: number],
+  fallback: number,
+): number {
+  if (text === null || text === undefined || text === '') return fallback;
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw invalidMember(name, `must be a number from ${min} to ${max}`);
+}
+
+/** An object in JSON. It's a problem if it's something else. */
+export function readObject(json: string, place: Place): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Not an object either.
+  }
+  place.refuse('must be a JSON object');
+  return {};
 }

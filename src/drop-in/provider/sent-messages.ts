@@ -13,8 +13,8 @@ import { readMessageStatus } from '../../content/message/message-status-store.ts
 import { rawSourceOf, rawTemplateId } from '../../content/message/raw-message.ts';
 import { readSubjects } from '../../outcomes/report/read-subjects-store.ts';
 import { ScheduleStore } from '../../sending/queue/schedule-store.ts';
+import type { DropInRequest } from './drop-in.ts';
 import { DropInRefusal } from './drop-in-errors.ts';
-import { RequestActions } from './drop-in-request.ts';
 import { writeMailbox } from './read-mailboxes.ts';
 import { readTogether, type SentRow } from './sent-message-store.ts';
 
@@ -63,85 +63,82 @@ function sourceOf({ template_id, content }: SentRow) {
   return template_id === rawTemplateId && content !== null ? rawSourceOf(content) : undefined;
 }
 
-/** The messages that the account of a request has sent. */
-export class SentMessages extends RequestActions {
-  /** @throws DropInRefusal NOT_FOUND */
-  async find(idText = '') {
-    const { kysely, accountId } = this.request;
-    const id = parseMessageId(idText);
-    const status = id && (await readMessageStatus(kysely, accountId, id));
-    if (id === undefined || status === undefined)
-      throw new DropInRefusal('NOT_FOUND', 'The account has no such email.');
-    const { message, entry, events } = status;
-    const state = entry?.leased ? 'sending' : message.state;
-    return { ...message, id, state, events } as const;
-  }
+/** A message that the account has sent. @throws DropInRefusal NOT_FOUND */
+export async function find({ kysely, accountId }: DropInRequest, idText = '') {
+  const id = parseMessageId(idText);
+  const status = id && (await readMessageStatus(kysely, accountId, id));
+  if (id === undefined || status === undefined)
+    throw new DropInRefusal('NOT_FOUND', 'The account has no such email.');
+  const { message, entry, events } = status;
+  const state = entry?.leased ? 'sending' : message.state;
+  return { ...message, id, state, events } as const;
+}
 
-  /**
-   * A message with its parts. Its texts are null if it's from a stored template, erased, or larger than 1 MiB.
-   * @throws DropInRefusal NOT_FOUND
-   */
-  async read(idText?: string) {
-    const { services, accountId } = this.request;
-    const { events, ...row } = await this.find(idText);
-    const [sent] = await this.describe([row]);
-    const source = sourceOf(row);
-    const own = source === undefined ? (row.content?.attachments ?? []) : [];
-    const unread = { html: null, text: null, files: own.map(({ filename }) => filename) };
-    const isReadable = source !== undefined && source.size <= maxSourceBytes;
-    const bytes = isReadable && (await services.attachments.read(accountId, source.sha256));
-    const view = bytes
-      ? await viewSource({ source: bytes }, { group: accountId }).catch((error: unknown) => {
-          // Otherwise its author made it unreadable.
-          if (error instanceof Busy) throw error;
-          return unread;
-        })
-      : unread;
-    return { ...(sent as SentMessage), ...view, events };
-  }
+/**
+ * A message with its parts. Its texts are null if it's from a stored template, erased, or larger than 1 MiB.
+ * @throws DropInRefusal NOT_FOUND
+ */
+export async function readSentMessage(request: DropInRequest, idText?: string) {
+  const { services, accountId } = request;
+  const { events, ...row } = await find(request, idText);
+  const [sent] = await describeSent(request, [row]);
+  const source = sourceOf(row);
+  const own = source === undefined ? (row.content?.attachments ?? []) : [];
+  const unread = { html: null, text: null, files: own.map(({ filename }) => filename) };
+  const isReadable = source !== undefined && source.size <= maxSourceBytes;
+  const bytes = isReadable && (await services.attachments.read(accountId, source.sha256));
+  const view = bytes
+    ? await viewSource({ source: bytes }, { group: accountId }).catch((error: unknown) => {
+        // Otherwise its author made it unreadable.
+        if (error instanceof Busy) throw error;
+        return unread;
+      })
+    : unread;
+  return { ...(sent as SentMessage), ...view, events };
+}
 
-  /** Messages as their rows show them, with secret values masked. */
-  async describe(rows: readonly SentRow[]): Promise<SentMessage[]> {
-    const { services, kysely, accountId } = this.request;
-    const refs = rows.map(({ id, template_id, template_version: version }) => ({
-      accountId,
-      id,
-      templateId: template_id as TemplateId,
-      version,
-    }));
-    const subjects = await readSubjects(kysely, services.templates, refs);
-    const subjectOf = ({ id }: SentRow) => subjects.get(id)?.text ?? '';
-    return rows.map((row) => ({ ...row, ...viewPeople(row), subject: subjectOf(row) }));
-  }
+/** Messages as their rows show them, with secret values masked. */
+export async function describeSent(
+  { services, kysely, accountId }: DropInRequest,
+  rows: readonly SentRow[],
+): Promise<SentMessage[]> {
+  const refs = rows.map(({ id, template_id, template_version: version }) => ({
+    accountId,
+    id,
+    templateId: template_id as TemplateId,
+    version,
+  }));
+  const subjects = await readSubjects(kysely, services.templates, refs);
+  const subjectOf = ({ id }: SentRow) => subjects.get(id)?.text ?? '';
+  return rows.map((row) => ({ ...row, ...viewPeople(row), subject: subjectOf(row) }));
+}
 
-  /** The messages that were accepted with this one, which is among them: one for each recipient. */
-  async findTogether(message: SentRow): Promise<readonly MessageId[]> {
-    const { kysely, accountId } = this.request;
-    const source = sourceOf(message);
-    return source === undefined ? [message.id] : readTogether(kysely, accountId, source.sha256);
-  }
+/** The messages that were accepted with this one, which is among them: one for each recipient. */
+export async function findTogether(
+  { kysely, accountId }: DropInRequest,
+  message: SentRow,
+): Promise<readonly MessageId[]> {
+  const source = sourceOf(message);
+  return source === undefined ? [message.id] : readTogether(kysely, accountId, source.sha256);
+}
 
-  /**
-   * Cancels what waits for its time, or moves it.
-   * @param which a message, or those with an external ID
-   * @returns how many messages changed
-   */
-  async changeSchedule(
-    which: { readonly messageId: MessageId } | { readonly externalId: string },
-    sendAt?: Date,
-  ): Promise<number> {
-    const { services, admission, accountId, origin } = this.request;
-    const { clientId } = admission;
-    const detail = { id: Object.values(which)[0] as string };
-    const kind = sendAt === undefined ? 'schedule_cancel' : 'schedule_move';
-    const record = (transaction: DatabaseTransaction) =>
-      recordAuditEvent(transaction, { kind, accountId, clientId, origin, detail });
-    const store = new ScheduleStore(services.database);
-    const selection = { accountId, ...which };
-    const changing =
-      sendAt === undefined
-        ? store.cancel(selection, record)
-        : store.move(selection, sendAt, record);
-    return (await changing).changed;
-  }
+/**
+ * Cancels what waits for its time, or moves it.
+ * @param which a message, or those with an external ID
+ * @returns how many messages changed
+ */
+export async function changeSchedule(
+  { services, admission: { clientId }, accountId, origin }: DropInRequest,
+  which: { readonly messageId: MessageId } | { readonly externalId: string },
+  sendAt?: Date,
+): Promise<number> {
+  const detail = { id: Object.values(which)[0] as string };
+  const kind = sendAt === undefined ? 'schedule_cancel' : 'schedule_move';
+  const record = (transaction: DatabaseTransaction) =>
+    recordAuditEvent(transaction, { kind, accountId, clientId, origin, detail });
+  const store = new ScheduleStore(services.database);
+  const selection = { accountId, ...which };
+  const changing =
+    sendAt === undefined ? store.cancel(selection, record) : store.move(selection, sendAt, record);
+  return (await changing).changed;
 }

@@ -9,18 +9,17 @@ import { htmlText } from '../../content/template/html-text.ts';
 import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import { checkSendAt } from '../../sending/submission/delivery-timing.ts';
 import { member } from '../../sending/submission/read-body-json.ts';
-import type { DropInRequest } from '../provider/drop-in.ts';
-import { defineDropIn, ok, smallBody, withAttachments } from '../provider/drop-in.ts';
+import { type DropInRequest, defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
 import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
 import { DropInRefusal, describeError } from '../provider/drop-in-errors.ts';
 import { namesOf, type ProviderMessage, toMessage } from '../provider/mail.ts';
 import type { Texts } from '../provider/members.ts';
-import { mapValues, notes, readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
-import { invalidMember, invalidMembers } from '../provider/place.ts';
+import { MemberTable, mapValues, notes, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember, invalidMembers, readNumber } from '../provider/place.ts';
 import { readMailboxes } from '../provider/read-mailboxes.ts';
-import { attachmentsIn, type FailedMessage, type ProviderJson } from '../provider/sending.ts';
+import * as sending from '../provider/sending.ts';
 import { readSentPage } from '../provider/sent-message-store.ts';
-import type { SentMessage } from '../provider/sent-messages.ts';
+import * as sent from '../provider/sent-messages.ts';
 
 const relativeTime = /^in (\d{1,5}) ?(min|minute|hour|h|day)s?$/i;
 const unitMinutes = new Map(Object.entries({ min: 1, minute: 1, h: 60, hour: 60, day: 1_440 }));
@@ -30,9 +29,19 @@ const Variables = Type.Unsafe<Readonly<Record<string, string | number>>>({
   additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }] },
 });
 const Mailboxes = Type.Union([schemas.address, Type.Array(schemas.address, { maxItems: 50 })]);
+const maxBufferBodyBytes = 4 * mebibyte;
+const fileTable = new MemberTable({
+  content: `text: is Base64; a Buffer as Node writes it to JSON is taken in a body of up to ${formatBytes(maxBufferBodyBytes)}`,
+  filename: 'text: is required',
+  content_type: 'text: is derived from the extension of `filename` if it is absent',
+  content_id: 'text',
+  path: 'refused: isn’t supported, because Signalpost fetches no files; send their content',
+});
+const tagTable = new MemberTable({ name: 'text', value: 'text' });
 const table = tablesWith({
   mailboxes: shape(Mailboxes, readMailboxes),
   variables: shape(Variables, (given) => mapValues(given, String)),
+  tags: tagTable.asPairs(),
   /** Can depend on when its request came, in milliseconds since the epoch. */
   time: shape(schemas.short, (text, place) => {
     const [, count, unit = ''] = relativeTime.exec(text.trim()) ?? [];
@@ -43,26 +52,11 @@ const table = tablesWith({
     return (now: number) => new Date(count === undefined ? time || 0 : now + ahead).toISOString();
   }),
 });
-
-const maxBufferBodyBytes = 4 * mebibyte;
-const fileTable = table({
-  content: `text: is Base64; a Buffer as Node writes it to JSON is taken in a body of up to ${formatBytes(maxBufferBodyBytes)}`,
-  filename: 'text: is required',
-  content_type: 'text: is derived from the extension of `filename` if it is absent',
-  content_id: 'text',
-  path: 'refused: isn’t supported, because Signalpost fetches no files; send their content',
-});
-const tagTable = table({ name: 'text', value: 'text' });
 const templateTable = table({
   id: 'short: is the ID of a published template of the account; `signalpost import` makes it the alias, or Resend’s ID',
   variables: 'variables: become values of its fields, numbers as text',
 });
-const emailTable = tablesWith({
-  ...table.shapes,
-  files: fileTable.asList({ required: ['filename', 'content'] }),
-  tags: tagTable.asPairs(),
-  template: templateTable.asObject('id'),
-})({
+const emailTable = table({
   from: 'mailbox',
   to: 'mailboxes',
   cc: 'mailboxes',
@@ -72,11 +66,11 @@ const emailTable = tablesWith({
   html: 'text',
   text: 'text: is derived from `html` if it is absent, as Resend does, and left out if it is empty',
   headers: `texts: ${notes.headers}`,
-  attachments: 'files',
+  attachments: fileTable.asList({ required: ['filename', 'content'] }),
   tags: `tags as attributes: ${notes.attributes}`,
   scheduled_at:
     'time as sendAt: is an ISO 8601 time with an offset, or `in 5 minutes`, `in 2 hours` or `in 3 days`; up to 365 days ahead',
-  template: 'template',
+  template: templateTable.asObject('id'),
   topic_id: 'refused: isn’t supported, because Signalpost has no topics',
 });
 const updateTable = table({ scheduled_at: 'time as sendAt' });
@@ -95,7 +89,7 @@ const emailNames = namesOf({
  * Translates an email of Resend's API.
  * @throws Fault VALIDATION_FAILED with the members of Resend's email
  */
-function readEmail({ value, contents }: ProviderJson, now: number): ProviderMessage {
+function readEmail({ value, contents }: sending.ProviderJson, now: number): ProviderMessage {
   const details: FaultDetail[] = [];
   const { template, sendAt, ...email } = emailTable.read(value, '', details, 'to');
   const { id: templateId, variables = {} } = template ?? {};
@@ -116,22 +110,24 @@ function encodeBuffers(body: Buffer): Buffer {
   return Buffer.from(body.toString('latin1').replaceAll(bufferContent, encode), 'latin1');
 }
 
-async function sendEmail({ sending, headers, body, now }: DropInRequest) {
-  const json = sending.readJson(attachmentsIn('attachments', 'content'), encodeBuffers(body));
-  const { messageId } = await sending.send(readEmail(json, now), headers['idempotency-key']);
+const filePlaces = sending.attachmentsIn('attachments', 'content');
+
+async function sendEmail(request: DropInRequest) {
+  const { headers, body, now } = request;
+  const email = readEmail(sending.readJson(request, filePlaces, encodeBuffers(body)), now);
+  const { messageId } = await sending.sendMessage(request, email, headers['idempotency-key']);
   return ok({ id: messageId });
 }
 
 const maxBatchEmails = 100;
 
-async function sendEmails({ sending, headers, now }: DropInRequest) {
-  const isPermissive = headers['x-batch-validation'] === 'permissive';
-  return sending.useBatch(maxBatchEmails, async (items) => {
-    const read = (item: Buffer) => readBatchItem(sending.readJson(undefined, item), now);
-    const messages = items.map((item) => () => read(item));
-    const wrong = isPermissive ? undefined : await sending.checkEach(messages);
+async function sendEmails(request: DropInRequest) {
+  const isPermissive = request.headers['x-batch-validation'] === 'permissive';
+  return sending.useBatch(request, maxBatchEmails, async (items) => {
+    const messages = items.map((item) => () => readBatchItem(request, item));
+    const wrong = isPermissive ? undefined : await sending.checkEach(request, messages);
     if (wrong !== undefined) throw nameFirst(wrong);
-    const { sent, failed } = await sending.sendEach(messages, (index) => items[index]);
+    const { sent, failed } = await sending.sendEach(request, messages, (index) => items[index]);
     if (!isPermissive && sent.length === 0 && failed[0]) throw failed[0].fault;
     const errors = failed.map(({ fault, index }) => {
       const { message } = describeError(fault, emailNames);
@@ -142,22 +138,24 @@ async function sendEmails({ sending, headers, now }: DropInRequest) {
   });
 }
 
-function readBatchItem(json: ProviderJson, now: number): ProviderMessage {
+function readBatchItem(request: DropInRequest, item: Buffer): ProviderMessage {
+  const json = sending.readJson(request, undefined, item);
   const isGiven = (name: string) => member(json.value, name) != null;
   const refused = ['attachments', 'scheduled_at'].filter(isGiven);
-  if (refused.length === 0) return readEmail(json, now);
+  if (refused.length === 0) return readEmail(json, request.now);
   throw invalidMembers(refused.map((field) => ({ field, reason: 'isn’t allowed in a batch' })));
 }
 
 /** The first problem of an email, with its place in the batch. */
-function nameFirst({ fault, index }: FailedMessage): Fault {
+function nameFirst({ fault, index }: sending.FailedMessage): Fault {
   const [first] = describeError(fault, emailNames).details;
   if (first === undefined) return fault;
   const details = [{ field: `[${index}].${first.field}`, reason: first.reason }];
   return new Fault(fault.code, { details });
 }
 
-async function listEmails({ query, kysely, accountId, sent }: DropInRequest) {
+async function listEmails(request: DropInRequest) {
+  const { query, kysely, accountId } = request;
   const [after, before] = ['after', 'before'].map((name) => {
     const text = query.get(name);
     const id = text === null ? undefined : parseMessageId(text);
@@ -171,11 +169,11 @@ async function listEmails({ query, kysely, accountId, sent }: DropInRequest) {
   const page = { before: after, after: before, limit: limit + 1 };
   const rows = await readSentPage(kysely, accountId, page);
   const shown = before === undefined ? rows.slice(0, limit) : rows.slice(-limit);
-  const data = (await sent.describe(shown)).map(viewEmail);
+  const data = (await sent.describeSent(request, shown)).map(viewEmail);
   return ok({ object: 'list', has_more: rows.length > limit, data });
 }
 
-function viewEmail({ content, state, ...message }: SentMessage) {
+function viewEmail({ content, state, ...message }: sent.SentMessage) {
   const sendAt = content?.sendAt;
   const isAhead = sendAt !== undefined && Date.parse(sendAt) > Date.now();
   const orNull = (list: readonly string[]) => (list.length === 0 ? null : list);
@@ -204,8 +202,8 @@ const lastEvents: Partial<Readonly<Record<MessageState, string>>> = {
 /** What happens to a delivered email. */
 const laterEvents: readonly string[] = ['opened', 'clicked', 'complained', 'bounced'];
 
-async function getEmail({ sent, params }: DropInRequest) {
-  const message = await sent.read(params.id);
+async function getEmail(request: DropInRequest) {
+  const message = await sent.readSentMessage(request, request.params.id);
   const { html, text, events, content } = message;
   const tags = Object.entries(content?.attributes ?? {}).map(([name, value]) => ({ name, value }));
   const later = events.findLast(({ kind }) => laterEvents.includes(kind));
@@ -215,19 +213,19 @@ async function getEmail({ sent, params }: DropInRequest) {
 }
 
 async function moveEmail(request: DropInRequest) {
-  const { sending, now } = request;
-  const { sendAt } = updateTable.read(sending.readJson().value, '', undefined, 'sendAt');
+  const { now } = request;
+  const { sendAt } = updateTable.read(sending.readJson(request).value, '', undefined, 'sendAt');
   const time = checkSendAt(sendAt?.(now) ?? '', now);
   if (time instanceof Date) return changeEmail(request, time);
   throw invalidMember('scheduled_at', time.reason);
 }
 
 /** Moves or cancels the messages of an email to all its recipients. */
-async function changeEmail({ sent, params }: DropInRequest, sendAt?: Date) {
-  const message = await sent.find(params.id);
+async function changeEmail(request: DropInRequest, sendAt?: Date) {
+  const message = await sent.find(request, request.params.id);
   let changed = 0;
-  for (const messageId of await sent.findTogether(message))
-    changed += await sent.changeSchedule({ messageId }, sendAt);
+  for (const messageId of await sent.findTogether(request, message))
+    changed += await sent.changeSchedule(request, { messageId }, sendAt);
   if (changed > 0) return ok({ object: 'email', id: message.id });
   throw new DropInRefusal('CONFLICT', 'The email isn’t scheduled, or is being sent already.');
 }
@@ -321,13 +319,10 @@ export const resend = defineDropIn({
     'GET /emails/:id? messages:read: read an email and its last event': getEmail,
     'PATCH /emails/:id queue:control: move a scheduled email': {
       answer: moveEmail,
-      ...smallBody,
       members: { '': updateTable },
     },
-    'POST /emails/:id/cancel queue:control: cancel a scheduled email': {
-      answer: (request) => changeEmail(request),
-      ...smallBody,
-    },
+    'POST /emails/:id/cancel queue:control: cancel a scheduled email': (request) =>
+      changeEmail(request),
     'GET /domains? domains:read: list the account’s sending domains': listDomains,
     'GET /domains/:id? domains:read: read a domain and its DNS records; its ID is its name':
       getDomain,

@@ -23,9 +23,17 @@ function readPerson({ email, name }: Static<typeof Person>, place: Place): Heade
   const parsed = parseEmailAddress(email.trim());
   if (!parsed.ok) place.refuse(parsed.reason, '.email');
   const displayName = name?.trim() || undefined;
-  if (hasControlCharacter(displayName ?? ''))
-    place.refuse('must not contain control characters', '.name');
+  const isUnsafe = hasControlCharacter(displayName ?? '');
+  place.refuseIf(isUnsafe, 'must not contain control characters', '.name');
   return { address: (parsed.ok ? parsed.address : email) as HeaderMailbox['address'], displayName };
+}
+
+/** On, without its other option. */
+function switchWithout(option: SwitchMember, unset: unknown) {
+  return shape(Switch, ({ enable, [option]: own }, place) => {
+    place.refuseIf((own ?? unset) !== unset, 'isn’t supported', `.${option}`);
+    return enable === true;
+  });
 }
 
 /** A setting with this note is refused if it's on. */
@@ -38,21 +46,15 @@ const table = tablesWith({
   people: shape(Type.Array(Person, { maxItems: 150 }), (list, place) =>
     list.map((one, index) => readPerson(one, place.at(`[${index}]`))),
   ),
+  categories: shape(Type.Array(schemas.text, { maxItems: 10 })),
   /** Since the epoch, up to the year 9999. */
   seconds: shape(Type.Integer({ minimum: 0, maximum: 253_402_300_799 }), (seconds) =>
     new Date(seconds * 1_000).toISOString(),
   ),
   on: shape(Switch, ({ enable }) => enable === true),
   off: shape(Switch, ({ enable }, place, note) => place.refuseIf(enable === true, note)),
-  /** On, without its other option. */
-  clicks: shape(Switch, ({ enable, enable_text: own }, place) => {
-    place.refuseIf((own ?? false) !== false, 'isn’t supported', '.enable_text');
-    return enable === true;
-  }),
-  opens: shape(Switch, ({ enable, substitution_tag: own }, place) => {
-    place.refuseIf((own ?? '') !== '', 'isn’t supported', '.substitution_tag');
-    return enable === true;
-  }),
+  clicks: switchWithout('enable_text', false),
+  opens: switchWithout('substitution_tag', ''),
   /** The values of `{{name}}`, the wrappers that the SDK adds by default. */
   wrapped: shape(schemas.texts, (given, place): Texts => {
     const pairs = Object.entries(given).map(([wrapped, text]) => {
@@ -130,22 +132,14 @@ const files = fileTable.asList({ required: ['filename', 'content'] }, (list, pla
   }),
 );
 
-const mailTable = tablesWith({
-  ...table.shapes,
+const mailTable = table({
   personalizations: shape(Type.Array(schemas.object, { maxItems: 1_000 })),
-  content,
-  files,
-  categories: shape(Type.Array(schemas.text, { maxItems: 10 })),
-  tracking: trackingTable.asObject(),
-  settings: settingTable.asObject(),
-})({
-  personalizations: 'personalizations',
   from: 'person',
   reply_to: 'person: needs a verified sender',
   reply_to_list: 'people as others: needs verified senders; one with a `template_id`',
   subject: 'text: replaces the template’s subject',
-  content: 'content',
-  attachments: 'files',
+  content,
+  attachments: files,
   template_id:
     'short: is the ID of a published template of the account; `signalpost import` keeps SendGrid’s ID',
   headers: `texts: ${notes.headers}`,
@@ -154,8 +148,8 @@ const mailTable = tablesWith({
   custom_args: `texts as attributes: ${notes.attributes}`,
   send_at: sendAt,
   batch_id: 'text as externalId: becomes the external ID; it is one from POST `/v3/mail/batch`',
-  tracking_settings: 'tracking as tracking',
-  mail_settings: 'settings as settings',
+  tracking_settings: trackingTable.asObject(),
+  mail_settings: settingTable.asObject(),
   sections: 'refused: isn’t supported; use a template, or put the text into the content',
   asm: 'refused: isn’t supported, because Signalpost has no unsubscribe groups',
   ip_pool_name: 'refused: isn’t supported, because Signalpost has no IP pools',
@@ -201,8 +195,8 @@ export function readMailSend(
   const problems = new Place();
   const { details } = problems;
   const { personalizations = [], ...mail } = mailTable.read(value, '', details, 'personalizations');
-  const { content, categories: given = [], replyTo, others = [], tracking, ...shared } = mail;
-  const { isSandboxed = false, transactional } = mail.settings ?? {};
+  const { content, categories: given = [], replyTo, others = [], ...shared } = mail;
+  const { isSandboxed = false, transactional } = mail.mailSettings ?? {};
   const { attachments = [], externalId, templateId } = shared;
   const categories = given.filter((category) => category !== '');
   const isShared = personalizations.length > 1;
@@ -228,7 +222,7 @@ export function readMailSend(
     const email = {
       ...shared,
       ...content,
-      ...tracking,
+      ...mail.trackingSettings,
       transactional,
       replyTo: replyTo === undefined ? others : [replyTo, ...others],
       tag: categories[0],

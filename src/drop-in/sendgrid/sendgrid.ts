@@ -6,13 +6,14 @@ import type { Suppression, SuppressionReason } from '../../content/suppression/s
 import { readSuppressionRange } from '../../content/suppression/suppression-store.ts';
 import { kibibyte } from '../../host/http/limits/route-limits.ts';
 import type { CallTable, DropInRequest } from '../provider/drop-in.ts';
-import { defineDropIn, ok, smallBody, withAttachments } from '../provider/drop-in.ts';
+import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
 import type { DropInError, ErrorTable } from '../provider/drop-in-errors.ts';
 import { DropInRefusal, describeError, toSentence } from '../provider/drop-in-errors.ts';
-import { readNumber, schemas, shape, tablesWith } from '../provider/members.ts';
-import { invalidMember } from '../provider/place.ts';
-import { attachmentsIn, type FailedMessage } from '../provider/sending.ts';
-import { parseSuppressedAddress } from '../provider/suppressed-addresses.ts';
+import { MemberTable, schemas, shape } from '../provider/members.ts';
+import { invalidMember, readNumber } from '../provider/place.ts';
+import * as sending from '../provider/sending.ts';
+import { changeSchedule } from '../provider/sent-messages.ts';
+import * as suppressed from '../provider/suppressed-addresses.ts';
 import { mailNames, mailSendMembers, readMailSend } from './sendgrid-mails.ts';
 
 /** What the entries with one reason are called, and what they have besides address and time. */
@@ -41,9 +42,10 @@ const lists = [
 
 const globalPath = '/v3/asm/suppressions/global';
 const maxAdded = 100;
-const table = tablesWith({ emails: shape(Type.Array(schemas.address, { maxItems: maxAdded })) });
-const addedTable = table({ recipient_emails: 'emails' });
-const cancelTable = table({
+const addedTable = new MemberTable({
+  recipient_emails: shape(Type.Array(schemas.address, { maxItems: maxAdded })),
+});
+const cancelTable = new MemberTable({
   batch_id: 'text',
   status:
     'text: is `cancel`, which can’t be undone; `pause` is refused, because Signalpost pauses no batches',
@@ -62,19 +64,23 @@ function callsOf({ name, reason, what, more }: (typeof lists)[number]): CallTabl
     [`GET ${path}?start_time&end_time&limit&offset&email suppressions:read: list ${what}, newest first`]:
       async (request) => ok((await readPage(request, reason)).map(view)),
     [`GET ${one}? suppressions:read: read one of the ${what}`]: async (request) => {
-      const entries = await request.suppressed.read(addressOf(request), reason);
+      const entries = await suppressed.readEntries(request, {
+        address: addressOf(request),
+        reason,
+      });
       const found = entries.map(({ address }) => ['recipient_email', address]);
       return ok(isGlobal ? Object.fromEntries(found) : entries.map(view));
     },
     [`DELETE ${one} suppressions:write: remove one of the ${what}`]: async (request) => {
-      if (await request.suppressed.remove(addressOf(request), reason)) return ok(undefined, 204);
+      if (await suppressed.remove(request, { address: addressOf(request), reason }))
+        return ok(undefined, 204);
       throw new DropInRefusal('NOT_FOUND', 'The address isn’t on this list.');
     },
   };
 }
 
 function addressOf({ params }: DropInRequest): ComparableAddress {
-  return parseSuppressedAddress(params.email, 'email');
+  return suppressed.parseAddress(params.email, 'email');
 }
 
 const maxPage = 500;
@@ -99,13 +105,14 @@ async function readPage({ kysely, accountId, query }: DropInRequest, reason: Sup
   });
 }
 
-async function addGlobal({ sending, suppressed }: DropInRequest) {
-  const { recipientEmails: given = [] } = addedTable.read(sending.readJson().value);
+async function addGlobal(request: DropInRequest) {
+  const { recipientEmails: given = [] } = addedTable.read(sending.readJson(request).value);
   if (given.length === 0) throw invalidMember('recipient_emails', 'is required');
   const addresses = given.map((text, index) =>
-    parseSuppressedAddress(text, `recipient_emails[${index}]`),
+    suppressed.parseAddress(text, `recipient_emails[${index}]`),
   );
-  for (const address of new Set(addresses)) await suppressed.add(address, 'unsubscribe');
+  for (const address of new Set(addresses))
+    await suppressed.add(request, { address, reason: 'unsubscribe' });
   return ok({ recipient_emails: addresses }, 201);
 }
 
@@ -117,13 +124,10 @@ export const sendgrid = defineDropIn({
   calls: {
     'POST /v3/mail/send messages:send: send emails, now or later, from their content or a template; or check them (sandbox)':
       { answer: sendMail, ...withAttachments, members: mailSendMembers, names: mailNames(0) },
-    'POST /v3/mail/batch messages:send: make a batch ID': {
-      answer: async ({ accountId }) => ok({ batch_id: `${accountId}-${randomUUID()}` }, 201),
-      ...smallBody,
-    },
+    'POST /v3/mail/batch messages:send: make a batch ID': async ({ accountId }) =>
+      ok({ batch_id: `${accountId}-${randomUUID()}` }, 201),
     'POST /v3/user/scheduled_sends queue:control: cancel the scheduled emails of a batch': {
       answer: cancelBatch,
-      ...smallBody,
       members: { '': cancelTable },
     },
     ...Object.assign({}, ...lists.map(callsOf)),
@@ -164,18 +168,18 @@ function toErrors({ message, details }: DropInError) {
 }
 
 async function sendMail(request: DropInRequest) {
-  const { sending, headers, body } = request;
-  const json = sending.readJson(attachmentsIn('attachments', 'content'));
+  const { headers, body } = request;
+  const json = sending.readJson(request, sending.attachmentsIn('attachments', 'content'));
   const { isSandboxed, messages } = readMailSend(json, (id) => isBatchOf(request, id));
   const isShared = messages.length > 1;
   const send = async () => {
-    const wrong = isShared || isSandboxed ? await sending.checkEach(messages) : undefined;
+    const wrong = isShared || isSandboxed ? await sending.checkEach(request, messages) : undefined;
     if (wrong !== undefined) throw nameFault(wrong);
     if (isSandboxed) return { status: 200, body: undefined };
     // A repetition is found by the bytes, which decoding its attachments overwrites.
     const hasKey = headers['idempotency-key'] !== undefined;
     const digest = isShared && hasKey ? Buffer.from(hash('sha256', body)) : body;
-    const { sent, failed } = await sending.sendEach(messages, () => digest);
+    const { sent, failed } = await sending.sendEach(request, messages, () => digest);
     const [first] = sent;
     if (first === undefined && failed[0] !== undefined) throw nameFault(failed[0]);
     const serious = failed.find(({ fault }) => fault.code !== 'RECIPIENT_SUPPRESSED');
@@ -192,11 +196,11 @@ async function sendMail(request: DropInRequest) {
     const answer = errors.length === 0 ? undefined : { errors };
     return { status: 202, body: answer, headers: ['x-message-id', first?.messageId ?? ''] };
   };
-  return isShared ? sending.useSlot(send) : send();
+  return isShared ? sending.useSlot(request, send) : send();
 }
 
 /** Names the members of its personalization in errors. */
-function nameFault({ fault, index }: FailedMessage): Fault {
+function nameFault({ fault, index }: sending.FailedMessage): Fault {
   if (fault.details.length === 0) return fault;
   const { code, retryAfter, challenge } = fault;
   const { details } = describeError(fault, mailNames(index));
@@ -211,12 +215,12 @@ function isBatchOf({ accountId }: DropInRequest, id: string): boolean {
 }
 
 async function cancelBatch(request: DropInRequest) {
-  const { batchId = '', status } = cancelTable.read(request.sending.readJson().value);
+  const { batchId = '', status } = cancelTable.read(sending.readJson(request).value);
   if (!isBatchOf(request, batchId))
     throw invalidMember('batch_id', 'isn’t one from POST /v3/mail/batch');
   if (status !== 'cancel')
     throw invalidMember('status', 'must be cancel; Signalpost pauses no batches');
-  if ((await request.sent.changeSchedule({ externalId: batchId })) === 0)
+  if ((await changeSchedule(request, { externalId: batchId })) === 0)
     throw new DropInRefusal('CONFLICT', 'No email with this batch_id waits for its send_at.');
   return ok({ batch_id: batchId, status: 'cancel' }, 201);
 }

@@ -24,10 +24,6 @@ type Branch = Map<string, string | Buffer | Branch>;
 
 const listPlace = /^[1-9]\d{0,3}$/;
 
-const percent = 0x25;
-const ampersand = 0x26;
-const equalSign = 0x3d;
-
 /**
  * Reads the body of a call of Amazon's query protocol: a form whose names are paths, such as `Destination.ToAddresses.member.1`.
  * @throws Fault VALIDATION_FAILED if it isn't such a form
@@ -37,7 +33,7 @@ export async function readQueryForm(body: Buffer): Promise<Readonly<Record<strin
   const short: string[] = [];
   let shortBytes = 0;
   for (let start = 0, end = 0; start < body.length; start = end + 1) {
-    const found = body.indexOf(ampersand, start);
+    const found = body.indexOf('&', start);
     end = found === -1 ? body.length : found;
     const pair = body.subarray(start, end);
     if (pair.length <= sendBodyBytes) {
@@ -45,7 +41,7 @@ export async function readQueryForm(body: Buffer): Promise<Readonly<Record<strin
       shortBytes += pair.length + 1;
       if (shortBytes > sendBodyBytes + 1) throw unusableBody(tooLarge);
     } else {
-      const equal = Math.min(Math.max(pair.indexOf(equalSign), 0), maxNameLength + 1);
+      const equal = Math.min(Math.max(pair.indexOf('='), 0), maxNameLength + 1);
       put(root, pair.toString('latin1', 0, equal), await decodeLongValue(pair.subarray(equal + 1)));
     }
   }
@@ -99,19 +95,16 @@ function toValue(branch: Branch): FormValue {
 }
 
 /** The escapes of base64. */
-const escapes: Readonly<Record<string, string>> = { '2B': '+', '2F': '/', '3D': '=' };
+const escapes = /%(?:2B|2F|3D)/gi;
 
 /** Decodes a long value, which can only be base64, in pieces with other work between them. */
 async function decodeLongValue(value: Buffer): Promise<Buffer> {
   const pieces: string[] = [];
   for (let start = 0; start < value.length; ) {
-    const cut = value.subarray(0, start + turnBytes).lastIndexOf(percent);
+    const cut = value.subarray(0, start + turnBytes).lastIndexOf('%');
     // An escape that the piece would split is in the next one.
     const end = cut > start + turnBytes - 3 && cut > start ? cut : start + turnBytes;
-    const piece = value.toString('latin1', start, end);
-    pieces.push(
-      piece.replaceAll(/%(2B|2F|3D)/gi, (_, hex: string) => escapes[hex.toUpperCase()] ?? ''),
-    );
+    pieces.push(value.toString('latin1', start, end).replaceAll(escapes, decodeURIComponent));
     start = end;
     await nextTurn();
   }

@@ -2,24 +2,33 @@ import { Type } from 'typebox';
 import type { FaultDetail } from '../../base/values/errors.ts';
 import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
 import { DropInRefusal } from '../provider/drop-in-errors.ts';
-import { namesOf, type ProviderMessage, pascal, readObject, toMessage } from '../provider/mail.ts';
-import { mapValues, notes, schemas, shape, type Texts, tablesWith } from '../provider/members.ts';
-import { invalidMember, Place } from '../provider/place.ts';
+import { namesOf, type ProviderMessage, pascal, toMessage } from '../provider/mail.ts';
+import type { Texts } from '../provider/members.ts';
+import { MemberTable, mapValues, notes, schemas, shape, tablesWith } from '../provider/members.ts';
+import { invalidMember, Place, readObject } from '../provider/place.ts';
 import { readMailboxes } from '../provider/read-mailboxes.ts';
 import type { ProviderJson } from '../provider/sending.ts';
 import { readQueryForm } from './query-form.ts';
 
 const Charset = Type.String({ pattern: '^([Uu][Tt][Ff]-?8|[Uu][Ss]-[Aa][Ss][Cc][Ii][Ii])$' });
 
+const pairTable = new MemberTable({ Name: 'text', Value: 'text' });
+const textTable = new MemberTable({
+  Data: 'text',
+  Charset: { ...shape(Charset), note: 'can be UTF-8 or US-ASCII; mail is sent as UTF-8' },
+});
 const table = tablesWith({
-  charset: shape(Charset),
   disposition: shape(Type.Enum(['ATTACHMENT', 'INLINE'])),
   encoding: shape(Type.Enum(['BASE64'])),
-});
-const pairTable = table({ Name: 'text', Value: 'text' });
-const textTable = table({
-  Data: 'text',
-  Charset: 'charset: can be UTF-8 or US-ASCII; mail is sent as UTF-8',
+  people: shape(Type.Array(schemas.address, { maxItems: 50 }), readMailboxes),
+  pairs: pairTable.asPairs(50),
+  part: shape(
+    schemas.object,
+    (part, { field, details }) => textTable.read(part, `${field}.`, details).data,
+  ),
+  values: shape(schemas.text, (json, place) =>
+    mapValues(readObject(json, place), (one) => (typeof one === 'object' ? one : String(one))),
+  ),
 });
 const fileTable = table({
   FileName: 'text as filename',
@@ -31,27 +40,14 @@ const fileTable = table({
   ContentTransferEncoding: 'encoding: can be `BASE64`',
   ContentDescription: 'refused: isn’t supported; remove it',
 });
-
-const shapes = {
-  people: shape(Type.Array(schemas.address, { maxItems: 50 }), readMailboxes),
-  pairs: pairTable.asPairs(50),
-  part: shape(
-    schemas.object,
-    (part, { field, details }) => textTable.read(part, `${field}.`, details).data,
-  ),
-  files: fileTable.asList({ required: ['filename', 'content'] }, (list, place) => {
-    const reason = 'is INLINE with ContentId, ATTACHMENT without';
-    for (const [index, { disposition, contentId }] of list.entries()) {
-      const isWrong = disposition && (disposition === 'INLINE') !== (contentId !== undefined);
-      place.refuseIf(isWrong, reason, `[${index}].ContentDisposition`);
-    }
-    return list;
-  }),
-  values: shape(schemas.text, (json, place) =>
-    mapValues(readObject(json, place), (one) => (typeof one === 'object' ? one : String(one))),
-  ),
-};
-const parts = tablesWith(shapes);
+const files = fileTable.asList({ required: ['filename', 'content'] }, (list, place) => {
+  const reason = 'is INLINE with ContentId, ATTACHMENT without';
+  for (const [index, { disposition, contentId }] of list.entries()) {
+    const isWrong = disposition && (disposition === 'INLINE') !== (contentId !== undefined);
+    place.refuseIf(isWrong, reason, `[${index}].ContentDisposition`);
+  }
+  return list;
+});
 
 const sesNotes = {
   raw: 'is sent as it is, without its `Bcc`; its `From` is the sender; `X-SES-CONFIGURATION-SET` and `X-SES-MESSAGE-TAGS` count as their members, other `X-SES-…` fields are refused',
@@ -63,42 +59,41 @@ const noIdentities = 'refused: isn’t supported, because a key sends only for i
 const noReturnPath =
   'refused: isn’t supported, because bounces come back to Signalpost; read them in webhooks';
 
-const destinationTable = parts({
+const destinationTable = table({
   ToAddresses: 'people as to',
   CcAddresses: 'people as cc',
   BccAddresses: 'people as bcc',
 });
-const bodyTable = parts({ Text: 'part', Html: 'part' });
-const simpleTable = tablesWith({ ...shapes, body: bodyTable.asObject() })({
+const bodyTable = table({ Text: 'part', Html: 'part' });
+const simpleTable = table({
   Subject: 'part',
-  Body: 'body',
+  Body: bodyTable.asObject(),
   Headers: `pairs: ${notes.headers}`,
-  Attachments: 'files',
+  Attachments: files,
 });
 const rawTable = table({ Data: `text: ${sesNotes.raw}` });
 const ownTable = table({ Subject: 'text', Html: 'text', Text: 'text' });
-const templateTable = tablesWith({ ...shapes, own: ownTable.asObject('subject') })({
+const templateTable = table({
   TemplateName: `short as templateId: ${sesNotes.template}`,
-  TemplateContent: 'own as own: is filled as Signalpost’s templates are',
+  TemplateContent: {
+    ...ownTable.asObject('subject'),
+    note: 'is filled as Signalpost’s templates are',
+  },
   TemplateData: `values as values: ${sesNotes.values}`,
   Headers: `pairs: ${notes.headers}`,
-  Attachments: 'files',
+  Attachments: files,
   TemplateArn: noIdentities,
 });
-const contents = {
-  ...shapes,
-  simple: simpleTable.asObject('subject'),
-  raw: rawTable.asObject('data'),
-  template: templateTable.asObject(),
-  destination: destinationTable.asObject(),
-};
-const forms = tablesWith(contents);
-const contentTable = forms({ Simple: 'simple', Raw: 'raw', Template: 'template' });
-const emailTable = tablesWith({ ...contents, content: contentTable.asObject() })({
+const contentTable = table({
+  Simple: simpleTable.asObject('subject'),
+  Raw: rawTable.asObject('data'),
+  Template: templateTable.asObject(),
+});
+const emailTable = table({
   FromEmailAddress: 'mailbox as from',
-  Destination: 'destination',
+  Destination: destinationTable.asObject(),
   ReplyToAddresses: 'people as replyTo: needs verified senders; not with `Raw`',
-  Content: 'content',
+  Content: contentTable.asObject(),
   EmailTags: `pairs as attributes: ${notes.attributes}`,
   ConfigurationSetName: `short as tag: ${sesNotes.tag}`,
   FromEmailAddressIdentityArn: noIdentities,
@@ -151,10 +146,15 @@ const common = {
 } as const;
 const composed = {
   ...common,
-  Destination: 'destination',
+  Destination: destinationTable.asObject(),
   ReplyToAddresses: 'people as replyTo: needs verified senders',
   ReturnPath: noReturnPath,
 } as const;
+const forms = tablesWith({
+  ...table.shapes,
+  simple: simpleTable.asObject('subject'),
+  raw: rawTable.asObject('data'),
+});
 /** The forms of version 1 by their action. */
 export const queryTables = {
   SendEmail: forms({ ...composed, Message: 'simple as simple' }),
@@ -232,7 +232,7 @@ function toSend(
     const recipients = destination && [...to, ...cc, ...bcc];
     return { ...facts, data: contents?.get(data) ?? data, recipients };
   }
-  const { values = {}, own, ...stored } = template ?? {};
+  const { values = {}, templateContent: own, ...stored } = template ?? {};
   const isStored = stored.templateId !== undefined;
   if (template !== undefined && isStored === (own !== undefined))
     throw invalidMember('Content.Template', 'must have TemplateName or TemplateContent');

@@ -12,6 +12,7 @@ import { maxContentRecipients, withMemory } from '../../sending/submission/send-
 import type { DropInRequest } from '../provider/drop-in.ts';
 import { invalidMember, Place } from '../provider/place.ts';
 import { readMailbox } from '../provider/read-mailboxes.ts';
+import { rightOf } from '../provider/sending.ts';
 import type { SesRaw } from './ses-messages.ts';
 
 const sesPrefix = 'x-ses-';
@@ -23,11 +24,13 @@ const tagsField = 'x-ses-message-tags';
  * @throws Fault
  */
 export function sendComplete(
-  { sending, services, now, span }: DropInRequest,
+  request: DropInRequest,
   raw: SesRaw,
   idempotencyKey: string | undefined,
 ): Promise<Receipt> {
-  return withMemory(sending.right, raw.data.length, async () => {
+  const { services, now, span } = request;
+  const right = rightOf(request);
+  return withMemory(right, raw.data.length, async () => {
     const decoded = await decodeBase64(raw.data);
     if (decoded === undefined) throw invalidMember('Content.Raw.Data', 'is not base64');
     const source = await normalizeLineBreaks(decoded.content);
@@ -35,7 +38,7 @@ export function sendComplete(
     const { submission, headerRules } = services;
     const trace = { receivedAt: new Date(now) };
     const message = toRawMessage({ ...readRaw(source, raw), idempotencyKey }, trace, headerRules);
-    return submission.sendRaw(sending.right, { ...message, span });
+    return submission.sendRaw(right, { ...message, span });
   });
 }
 
@@ -54,9 +57,7 @@ function readRaw(source: Buffer, { from, recipients: asked, attributes, tag }: S
   };
   const sender = readOptionalMailbox({ fields, ...message }, 'From');
   const isOther =
-    from !== undefined &&
-    sender !== undefined &&
-    normalizeAddress(from.address) !== normalizeAddress(sender.address);
+    from && sender && normalizeAddress(from.address) !== normalizeAddress(sender.address);
   const ownPath =
     'must be the From of the message, because Signalpost writes the return path itself';
   place.refuseIf(isOther, ownPath, 'FromEmailAddress');

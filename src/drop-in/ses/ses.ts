@@ -5,11 +5,11 @@ import type { Exchange } from '../../host/http/exchange.ts';
 import type { Receipt } from '../../sending/submission/commit-message.ts';
 import { member } from '../../sending/submission/read-body-json.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
-import type { DropInAnswer, DropInRequest } from '../provider/drop-in.ts';
+import type { DropInAnswer, DropInRequest, DropInServices } from '../provider/drop-in.ts';
 import { defineDropIn, ok, withAttachments } from '../provider/drop-in.ts';
 import { type DropInError, DropInRefusal, type ErrorTable } from '../provider/drop-in-errors.ts';
-import type { DropInServices } from '../provider/drop-in-request.ts';
 import type { ProviderMessage } from '../provider/mail.ts';
+import * as sending from '../provider/sending.ts';
 import type { SesRaw } from './ses-messages.ts';
 import * as forms from './ses-messages.ts';
 import { sendComplete } from './ses-raw.ts';
@@ -58,12 +58,13 @@ async function signerOf(
 }
 
 async function sendEmail(request: DropInRequest): Promise<DropInAnswer> {
-  const { sending, body, origin } = request;
+  const { body, origin } = request;
   const content = (given: unknown) => member(given, 'Content');
   const composed = (given: unknown) =>
     member(content(given), 'Simple') ?? member(content(given), 'Template');
   // A body can be large in its attachments, or in its complete message.
   const json = sending.readJson(
+    request,
     body.includes('"RawContent"')
       ? { member: 'RawContent', find: (given) => member(composed(given), 'Attachments') }
       : { member: 'Data', find: (given) => [member(content(given), 'Raw')] },
@@ -89,7 +90,7 @@ function send(request: DropInRequest, message: ProviderMessage | SesRaw): Promis
   const idempotencyKey = typeof id === 'string' && invocation.test(id) ? id : undefined;
   return 'data' in message
     ? sendComplete(request, message, idempotencyKey)
-    : request.sending.send(message, idempotencyKey);
+    : sending.sendMessage(request, message, idempotencyKey);
 }
 
 /** An answer of version 1. @param content XML */

@@ -8,12 +8,8 @@ import type { CustomHeaderRules } from '../submission/custom-headers.ts';
 import type { RawMessage } from '../submission/send-raw.ts';
 import { controlFields, controlPrefix } from './read-control-fields.ts';
 import { singleField, textOfField } from './read-message-head.ts';
-import {
-  optionalMember,
-  type ReceivedMessage,
-  readOptionalMailbox,
-  toRequestOptions,
-} from './template-submission.ts';
+import type { ReceivedMessage } from './template-submission.ts';
+import { readOptionalMailbox, toRequestOptions } from './template-submission.ts';
 
 /** The client and its session, for the trace field. */
 export interface SubmissionTrace {
@@ -88,8 +84,8 @@ export function toRawMessage(
       envelope: {
         toAddress: to,
         fromAddress: from.address,
-        ...optionalMember('fromDisplayName', from.name),
-        ...optionalMember('replyToAddress', replyTo?.address),
+        fromDisplayName: from.name,
+        replyToAddress: replyTo?.address,
       },
       ...toRequestOptions(control),
     },

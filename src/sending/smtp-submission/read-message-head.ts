@@ -1,7 +1,7 @@
 import { decodeWords } from '../../base/mime/decode.ts';
 import type { HeaderField } from '../../base/mime/header-fields.ts';
 import { readEntity } from '../../base/mime/mime-entity.ts';
-import { Fault } from '../../base/values/errors.ts';
+import { unusableField } from '../submission/describe-body-problems.ts';
 
 export interface SubmittedMessage {
   /** All of it. */
@@ -22,15 +22,13 @@ const maxFields = 500;
 export function readMessageHead(message: Buffer): SubmittedMessage {
   const { head, fields, body } = readEntity(message);
   if (head.length === 0 || head.length > maxHeadBytes)
-    throw invalidHead(`is empty or larger than ${maxHeadBytes} bytes`);
-  if (fields.all.length > maxFields) throw invalidHead(`has more than ${maxFields} fields`);
+    throw unusableField('header', `is empty or larger than ${maxHeadBytes} bytes`);
+  if (fields.all.length > maxFields)
+    throw unusableField('header', `has more than ${maxFields} fields`);
   const invalid = fields.all.findIndex(({ name }) => name === '');
-  if (invalid !== -1) throw invalidHead(`has a line that is no field: number ${invalid + 1}`);
+  if (invalid !== -1)
+    throw unusableField('header', `has a line that is no field: number ${invalid + 1}`);
   return { source: message, fields: fields.all, body };
-}
-
-function invalidHead(reason: string): Fault {
-  return new Fault('VALIDATION_FAILED', { details: [{ field: 'header', reason }] });
 }
 
 /**
@@ -39,10 +37,7 @@ function invalidHead(reason: string): Fault {
  */
 export function singleField(fields: readonly HeaderField[], name: string): HeaderField | undefined {
   const found = fields.filter((field) => field.name === name.toLowerCase());
-  if (found.length > 1)
-    throw new Fault('VALIDATION_FAILED', {
-      details: [{ field: name, reason: 'occurs more than once' }],
-    });
+  if (found.length > 1) throw unusableField(name, 'occurs more than once');
   return found[0];
 }
 

@@ -5,11 +5,11 @@ import {
   normalizeAddress,
   parseEmailAddress,
 } from '../../base/values/email-address.ts';
-import { Fault } from '../../base/values/errors.ts';
 import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import type { SendAdmission } from '../submission/admit-caller.ts';
 import type { AdmittedRequest } from '../submission/check-message.ts';
 import { hasControlCharacter } from '../submission/custom-headers.ts';
+import { unusableField } from '../submission/describe-body-problems.ts';
 import { findInvalidText } from '../submission/find-invalid-text.ts';
 import { isJsonType, parseBodyText, unusableBody } from '../submission/read-body-json.ts';
 import { maxRecipientName } from '../submission/send-body-schema.ts';
@@ -82,12 +82,12 @@ export function toTemplateRequest(
   const value = {
     envelope: {
       toAddress: to,
-      ...(others.length === 0 && optionalMember('toDisplayName', nameOfRecipient(message, to))),
-      ...optionalMember('fromAddress', from?.address),
-      ...optionalMember('fromDisplayName', from?.name),
-      ...optionalMember('replyToAddress', replyTo?.address),
+      toDisplayName: others.length === 0 ? nameOfRecipient(message, to) : undefined,
+      fromAddress: from?.address,
+      fromDisplayName: from?.name,
+      replyToAddress: replyTo?.address,
     },
-    content: { personalizationDataMap: values, ...optionalMember('locale', control.locale) },
+    content: { personalizationDataMap: values, locale: control.locale },
     ...toRequestOptions(control),
   };
   return {
@@ -106,16 +106,16 @@ export function toRequestOptions(control: ControlValues) {
   return {
     metadata: {
       transactional: control.transactional,
-      ...optionalMember('externalId', control.externalId),
-      ...optionalMember('tagList', control.tag === undefined ? undefined : [control.tag]),
-      ...optionalMember('attributes', control.attributes),
+      externalId: control.externalId,
+      tagList: control.tag === undefined ? undefined : [control.tag],
+      attributes: control.attributes,
     },
     actions: {
       trackOpens: control.trackOpens,
       trackClicks: control.trackClicks,
-      ...optionalMember('receiveReplies', control.receiveReplies || undefined),
-      ...optionalMember('sendAt', control.sendAt),
-      ...optionalMember('deliverBefore', control.deliverBefore),
+      receiveReplies: control.receiveReplies || undefined,
+      sendAt: control.sendAt,
+      deliverBefore: control.deliverBefore,
     },
   };
 }
@@ -129,8 +129,7 @@ export function readOptionalMailbox(
   if (field === undefined || field.value === '') return undefined;
   const mailbox = readMailboxField(field.value);
   if (mailbox !== undefined) return mailbox;
-  const reason = 'is not exactly one address, such as Shop <shop@example.com>';
-  throw new Fault('VALIDATION_FAILED', { details: [{ field: name, reason }] });
+  throw unusableField(name, 'is not exactly one address, such as Shop <shop@example.com>');
 }
 
 /** The name that the message gives its recipient. */
@@ -141,10 +140,6 @@ function nameOfRecipient(message: SubmittedMessage, to: EmailAddress): string | 
     mailbox !== undefined && normalizeAddress(mailbox.address) === normalizeAddress(to);
   // Names are optional, so an invalid one is no reason to refuse the message.
   return isTheirs && (mailbox.name?.length ?? 0) <= maxRecipientName ? mailbox.name : undefined;
-}
-
-export function optionalMember(name: string, value: unknown): Readonly<Record<string, unknown>> {
-  return value === undefined ? {} : { [name]: value };
 }
 
 /** Base64 is a third longer than its content, and quoted-printable at most three times. */

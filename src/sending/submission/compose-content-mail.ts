@@ -1,5 +1,4 @@
 import type { EmailAddress } from '../../base/values/email-address.ts';
-import { Fault } from '../../base/values/errors.ts';
 import { newId } from '../../base/values/ids.ts';
 import type { MessageSender } from '../../content/message/message-content.ts';
 import type { EncodedAttachment } from '../../content/rendering/compose-attachments.ts';
@@ -11,7 +10,7 @@ import { fillContent, renderTexts } from '../../content/rendering/fill-content.t
 import type { HeaderMailbox } from '../../content/rendering/message-headers.ts';
 import { formatBytes, mebibyte } from '../../host/http/limits/route-limits.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
-import { limitDetails } from './describe-body-problems.ts';
+import { unusableField, unusableFields } from './describe-body-problems.ts';
 import type { ParsedContentRequest, ParsedSendRequest } from './send-request.ts';
 
 /** Everyone in a message, named as the caller wrote it. Headers show all but Bcc. */
@@ -34,7 +33,7 @@ export async function fillTexts(
   const content = { ...texts, values, locale: request.locale } as const;
   const filled = await fillContent(content, group);
   if (filled.kind !== 'invalid') return filled;
-  throw new Fault('VALIDATION_FAILED', { details: limitDetails(filled.problems) });
+  throw unusableFields(filled.problems);
 }
 
 /** What a message is composed from, besides its texts. */
@@ -60,8 +59,7 @@ export async function composeContentMail(
   const { html, text } = filled;
   if (Buffer.byteLength(html ?? '') + Buffer.byteLength(text ?? '') > maxTextBytes) {
     const reason = `makes HTML and text larger than ${formatBytes(maxTextBytes)}; send shorter values`;
-    const details = [{ field: 'content.personalizationDataMap', reason }];
-    throw new Fault('VALIDATION_FAILED', { details });
+    throw unusableField('content.personalizationDataMap', reason);
   }
   const encoded: EncodedAttachment[] = [];
   const contents = new Map(attachments?.contents.map(({ sha256, content }) => [sha256, content]));

@@ -22,7 +22,7 @@ import type { ParsedSendRequest } from './send-request.ts';
 import type { StatusLink } from './status-link.ts';
 
 /** A request that passed every check. */
-interface CheckedRequest {
+export interface CheckedRequest {
   readonly caller: SendingCaller;
   readonly templateId: TemplateId;
   readonly template: { readonly version: number; readonly freshnessSeconds: number };

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { FaultDetail } from '../../base/values/errors.ts';
+import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 
 /** Max details per response; a body can have tens of thousands of problems. */
 const maxDetails = 100;
@@ -29,6 +29,16 @@ export function limitDetails(details: readonly FaultDetail[]): readonly FaultDet
   const rest = details.length - shown.length;
   if (rest > 0) shown.push({ field: '', reason: `and ${rest} more problems` });
   return shown;
+}
+
+/** The error of a request with these problems, of which the first are named. */
+export function unusableFields(details: readonly FaultDetail[]): Fault {
+  return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
+}
+
+/** The error of a request with one problem. */
+export function unusableField(field: string, reason: string): Fault {
+  return unusableFields([{ field, reason }]);
 }
 
 const lists = new Set(['ccAddressList', 'bccAddressList', 'tagList', 'attachments']);

@@ -5,6 +5,7 @@ import type { MaybePromise } from '../../base/values/maybe-promise.ts';
 import { within } from '../../base/values/within.ts';
 import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import { hashInPieces } from './decode-base64.ts';
+import { unusableField } from './describe-body-problems.ts';
 
 export interface IdempotencyKey {
   readonly text: string;
@@ -34,10 +35,8 @@ export function readIdempotencyKey(
   body: Buffer = noBody,
   field = 'Idempotency-Key',
 ): MaybePromise<IdempotencyKey> {
-  if (typeof header !== 'string' || !keyPattern.test(header)) {
-    const reason = 'must be one value of 1 to 255 printable ASCII characters';
-    throw new Fault('VALIDATION_FAILED', { details: [{ field, reason }] });
-  }
+  if (typeof header !== 'string' || !keyPattern.test(header))
+    throw unusableField(field, 'must be one value of 1 to 255 printable ASCII characters');
   const template = Buffer.from(`${templateText}\0`);
   if (body.length > sendBodyBytes)
     return hashInPieces([template, body]).then((requestHash) => ({ text: header, requestHash }));

@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type EmailAddress, parseEmailAddress } from '../../base/values/email-address.ts';
-import { Fault, type FaultDetail } from '../../base/values/errors.ts';
+import type { FaultDetail } from '../../base/values/errors.ts';
 import { maxBcc, maxCc } from '../../content/message/message-content.ts';
 import type { MessageTexts } from '../../content/rendering/fill-content.ts';
 import { StructureChecker } from '../../content/template/check-structures.ts';
@@ -22,7 +22,7 @@ import {
   maxHeaderValue,
 } from './custom-headers.ts';
 import { readTiming } from './delivery-timing.ts';
-import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
+import { describeBodyProblems, unusableFields } from './describe-body-problems.ts';
 import { readAttachments } from './read-attachments.ts';
 import { type BodyJson, member } from './read-body-json.ts';
 import {
@@ -94,7 +94,7 @@ export class SendBodyParser {
       if (request.bcc.length > 0 && hasSecret(template, value)) details.push(secretCopy);
       if (request.receiveReplies === true)
         addReplyProblems(request.replyTo !== undefined, hasSecret(template, value), details);
-      if (details.length > 0) throw invalidBody(details);
+      if (details.length > 0) throw unusableFields(details);
       return request;
     }
     const details = [
@@ -104,7 +104,7 @@ export class SendBodyParser {
     ];
     addTextProblems(value, this.#headerRules, details, lineOverrides, template?.compiled);
     this.#addRuleProblems(value, transactionalAllowed, details, template);
-    throw invalidBody(details);
+    throw unusableFields(details);
   }
 
   /**
@@ -123,23 +123,19 @@ export class SendBodyParser {
       details.push(...describeBodyProblems(validate.errors ?? []));
       addTextProblems(value, this.#headerRules, details, []);
       this.#addRuleProblems(value, transactionalAllowed, details);
-      throw invalidBody(details);
+      throw unusableFields(details);
     }
     const { subjectLine, html, text, literal = false, ...content } = value.content;
     const actions = { trackOpens: false, trackClicks: false, ...value.actions };
     const readers = { now: this.#now, headerRules: this.#headerRules, contents };
     const body = { ...value, content, actions };
     const request = toRequest(body, readers, details, undefined, undefined);
-    const texts = {
-      subject: subjectLine,
-      ...(isGiven(html) && { html }),
-      ...(isGiven(text) && { text }),
-    };
+    const texts = { subject: subjectLine, html: toOptional(html), text: toOptional(text) };
     addContentProblems(texts, literal, request, details);
     if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
     if (request.receiveReplies === true)
       addReplyProblems(request.replyTo !== undefined, false, details);
-    if (details.length > 0) throw invalidBody(details);
+    if (details.length > 0) throw unusableFields(details);
     const now = this.#now();
     const date = new Date(Math.max(now, request.timing?.sendAt?.getTime() ?? now));
     return { request, texts, literal, date };
@@ -163,10 +159,6 @@ export class SendBodyParser {
   }
 }
 
-function isGiven(text: string | undefined): text is string {
-  return text !== undefined && text !== '';
-}
-
 function addContentProblems(
   { html, text }: MessageTexts,
   literal: boolean,
@@ -181,10 +173,6 @@ function addContentProblems(
   if (Object.keys(values).length > 0)
     details.push({ field: 'content.personalizationDataMap', reason });
   if (locale !== undefined) details.push({ field: 'content.locale', reason });
-}
-
-function invalidBody(details: readonly FaultDetail[]): Fault {
-  return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }
 
 function hasSecret(template: ReceivingTemplate | undefined, body: unknown): boolean {
@@ -328,7 +316,7 @@ function toRequest(
     cc: readList(envelope.ccAddressList, 'envelope.ccAddressList', details),
     bcc: readList(envelope.bccAddressList, 'envelope.bccAddressList', details),
     from: readOptionalAddress(envelope.fromAddress, 'envelope.fromAddress', details),
-    fromDisplayName: emptyToUndefined(envelope.fromDisplayName),
+    fromDisplayName: toOptional(envelope.fromDisplayName),
     replyTo: readOptionalAddress(envelope.replyToAddress, 'envelope.replyToAddress', details),
     subjectLine: readOverride(content?.subjectLine, 'content.subjectLine', details, template),
     previewText: readOverride(content?.previewText, 'content.previewText', details, template),
@@ -339,7 +327,7 @@ function toRequest(
     headers: content?.headers && headerRules.read(content.headers, details),
     attributes: emptyMapToUndefined(metadata?.attributes),
     transactional: metadata?.transactional ?? false,
-    externalId: emptyToUndefined(metadata?.externalId),
+    externalId: toOptional(metadata?.externalId),
     tag: metadata?.tagList?.[0],
     trackOpens: actions.trackOpens,
     trackClicks: actions.trackClicks,
@@ -351,7 +339,7 @@ function toRequest(
 }
 
 /** Treats an optional `""` as absent. */
-function emptyToUndefined(text: string | undefined): string | undefined {
+function toOptional(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
@@ -365,7 +353,7 @@ function readRecipientName(text: string | undefined, details: FaultDetail[]): st
   if (text === undefined) return undefined;
   if (hasControlCharacter(text))
     details.push({ field: 'envelope.toDisplayName', reason: controlCharacterReason });
-  return emptyToUndefined(text.trim());
+  return toOptional(text.trim());
 }
 
 function readAddress(text: string, field: string, details: FaultDetail[]): EmailAddress {

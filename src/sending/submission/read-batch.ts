@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { Fault, type FaultDetail } from '../../base/values/errors.ts';
+import type { FaultDetail } from '../../base/values/errors.ts';
 import { maxBatchMessages } from '../../host/http/limits/route-limits.ts';
-import { limitDetails } from './describe-body-problems.ts';
+import { unusableFields } from './describe-body-problems.ts';
 import { unusableBody } from './read-body-json.ts';
 
 /** Runs work in a separate event loop turn. */
@@ -27,12 +27,12 @@ export async function readBatch(body: Buffer, runInTurn: RunInTurn): Promise<rea
   while (!(await runInTurn(() => scanner.scan(bytesPerTurn)))) {
     // Another piece is left.
   }
-  if (scanner.hasTooMany) throw invalidBatch([tooMany]);
+  if (scanner.hasTooMany) throw unusableFields([tooMany]);
   const found = scanner.finish();
   if (found === undefined)
     throw unusableBody(scanner.isEmpty ? 'the body is empty' : 'the body is not valid JSON');
   const details = findProblems(bytes, found);
-  if (details.length > 0) throw invalidBatch(details);
+  if (details.length > 0) throw unusableFields(details);
   return found.ranges.map(([start, end]) => bytes.subarray(start, end));
 }
 
@@ -40,10 +40,6 @@ const tooMany: FaultDetail = {
   field: 'messages',
   reason: `must not have more than ${maxBatchMessages} entries; send the rest in another batch`,
 };
-
-function invalidBatch(details: readonly FaultDetail[]): Fault {
-  return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
-}
 
 function findProblems(bytes: Buffer, found: ScannedBatch): FaultDetail[] {
   if (!found.isObject) return [{ field: '', reason: 'must be an object' }];

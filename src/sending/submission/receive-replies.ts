@@ -1,7 +1,7 @@
 import type { EmailAddress } from '../../base/values/email-address.ts';
-import { Fault } from '../../base/values/errors.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { MakeReplyAddress } from './compose-row.ts';
+import { unusableField } from './describe-body-problems.ts';
 import type { SendDependencies } from './send-dependencies.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -19,9 +19,6 @@ export async function prepareReplies(
 ): Promise<MakeReplyAddress | undefined> {
   if (receiveReplies !== true) return undefined;
   const found = await withTimeout(findReplyHost(accountId, from));
-  if ('problem' in found)
-    throw new Fault('VALIDATION_FAILED', {
-      details: [{ field: 'actions.receiveReplies', reason: found.problem }],
-    });
+  if ('problem' in found) throw unusableField('actions.receiveReplies', found.problem);
   return (messageId) => replyAddresses.make(accountId, messageId, found.host);
 }

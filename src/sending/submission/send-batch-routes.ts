@@ -1,11 +1,12 @@
 import { tokenOperations } from '../../accounts/access/token-operations.ts';
-import { Fault, type FaultCode } from '../../base/values/errors.ts';
+import type { FaultCode } from '../../base/values/errors.ts';
 import { allowOnlyMethod } from '../../host/http/allow-only-method.ts';
 import { answerFaultDirectly, logFault, toFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import type { Exchange } from '../../host/http/exchange.ts';
 import { type AdmissionDependencies, admitCaller, type SendAdmission } from './admit-caller.ts';
 import { findSendableTemplate } from './check-message.ts';
+import { unusableField } from './describe-body-problems.ts';
 import { isJsonType, unusableBody, wrongContentType } from './read-body-json.ts';
 import { readPathIds, sendPrefix } from './read-path-ids.ts';
 import type { BatchSender } from './send-batch.ts';
@@ -67,7 +68,7 @@ async function sendBatch(
       }),
     );
   const admission = await admit();
-  if (headers['idempotency-key'] !== undefined) throw refusedKey();
+  if (headers['idempotency-key'] !== undefined) throw unusableField('Idempotency-Key', refusedKey);
   await withTimeout(findSendableTemplate(dependencies, admission, templateText));
   if (!isPlain(headers['content-encoding'])) throw unusableBody(encodedBody.unusable);
   if (!isJsonType(headers['content-type'])) throw unusableBody(wrongContentType);
@@ -92,7 +93,4 @@ async function sendBatch(
   });
 }
 
-function refusedKey(): Fault {
-  const reason = 'must not be sent with a batch; give each message an idempotencyKey';
-  return new Fault('VALIDATION_FAILED', { details: [{ field: 'Idempotency-Key', reason }] });
-}
+const refusedKey = 'must not be sent with a batch; give each message an idempotencyKey';

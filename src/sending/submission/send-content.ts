@@ -4,7 +4,7 @@ import { policies } from '../../base/fairness/policies.ts';
 import type { TraceContext } from '../../base/telemetry/trace-context.ts';
 import type { TraceSpan } from '../../base/telemetry/tracing.ts';
 import { normalizeAddress } from '../../base/values/email-address.ts';
-import { Busy, Fault, type FaultDetail } from '../../base/values/errors.ts';
+import { Busy, Fault } from '../../base/values/errors.ts';
 import { isLonger } from '../../base/values/is-longer.ts';
 import { rawTemplateId } from '../../content/message/raw-message.ts';
 import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
@@ -18,7 +18,7 @@ import type { CheckedMessage, Receipt } from './commit-message.ts';
 import type { MailPeople } from './compose-content-mail.ts';
 import { composeContentMail, composeTexts, fillTexts } from './compose-content-mail.ts';
 import type { OtherRecipient } from './compose-row.ts';
-import { limitDetails } from './describe-body-problems.ts';
+import { limitDetails, unusableField, unusableFields } from './describe-body-problems.ts';
 import { type IdempotencyKey, readIdempotencyKey } from './idempotency.ts';
 import { type BodyJson, readBodyJson, unusableBody } from './read-body-json.ts';
 import { parseLargeBody } from './read-large-json.ts';
@@ -135,9 +135,7 @@ export async function withMemory<Result>(
 /** Of its attachments. */
 function bytesOf({ json: { contents } }: ContentMessage): number {
   return [...(contents?.values() ?? [])]
-    .map((content) =>
-      typeof content === 'object' && 'decoded' in content ? content.decoded : content,
-    )
+    .map((one) => (typeof one === 'object' && 'decoded' in one ? one.decoded : one))
     .reduce((sum, { length }) => sum + length, 0);
 }
 
@@ -150,17 +148,17 @@ function acceptContent(
   readBody?: () => unknown,
 ): Promise<Receipt> {
   const readKey = () => readIdempotencyKey(idempotencyKey, rawTemplateId, body);
-  const acceptance = {
-    accountId: right.account.id,
-    isTest: right.isTest,
-    templateId: rawTemplateId,
-    span,
-    readKey: idempotencyKey === undefined ? undefined : readKey,
-    check: (key?: IdempotencyKey, trace?: TraceContext, onParsed?: OnParsed) =>
-      checkContent(dependencies, right, read, key, trace, onParsed),
-    ...(readBody && { readBody }),
-  };
-  return withMemory(right, bytes, () => acceptMessage(dependencies, acceptance));
+  const accept = () =>
+    acceptMessage(dependencies, {
+      accountId: right.account.id,
+      isTest: right.isTest,
+      templateId: rawTemplateId,
+      span,
+      readKey: idempotencyKey === undefined ? undefined : readKey,
+      check: (...given) => checkContent(dependencies, right, read, ...given),
+      readBody,
+    });
+  return withMemory(right, bytes, accept);
 }
 
 /** Checks 6 to 8; there is no template. */
@@ -187,13 +185,12 @@ async function checkContent(
   const limit = attachmentLimitOf(account, attachmentSettings);
   const filled = await fillTexts(parsed, account.id);
   const head = { request, date: parsed.date, people };
+  // It can't be sent anyway if it isn't filled.
+  const measure = () => (filled.kind === 'filled' ? composeTexts(filled, head).length : 0);
   const attachments =
     request.attachments.length === 0
       ? undefined
-      : await checkAttachments(request.attachments, limit, rules, () =>
-          // It can't be sent anyway if it isn't filled.
-          filled.kind === 'filled' ? composeTexts(filled, head).length : 0,
-        );
+      : await checkAttachments(request.attachments, limit, rules, measure);
 
   // 7 sender
   const sender = await withTimeout(checkSender(senders, right, request));
@@ -207,7 +204,7 @@ async function checkContent(
     const details = filled.missing.map((field) => ({ field, reason: 'has no value' }));
     throw new Fault('PERSONALIZATION_FAILURE', { details: limitDetails(details) });
   }
-  if (filled.kind === 'unusable') throw invalidContent(...filled.problems);
+  if (filled.kind === 'unusable') throw unusableFields(filled.problems);
   const source = await composeContentMail(filled, { ...head, from }, attachments);
   const tracking = trackingOf(request);
   if (tracking.length > 0) await checkRawParts({ source, rules, tracking }, { group: account.id });
@@ -235,11 +232,11 @@ function distinctRecipients({ to, cc, bcc }: MailPeople): [OtherRecipient, ...Ot
   for (const [index, { address, displayName }] of [...to, ...cc, ...bcc].entries()) {
     if (index === maxContentRecipients) {
       const reason = `has more than ${maxContentRecipients} recipients; send several messages`;
-      throw invalidContent({ field: 'envelope', reason });
+      throw unusableField('envelope', reason);
     }
     if (displayName !== undefined && isLonger(displayName, maxRecipientName)) {
       const reason = `has a name longer than ${maxRecipientName} characters`;
-      throw invalidContent({ field: address, reason });
+      throw unusableField(address, reason);
     }
     const recipient = { to: address, toDisplayName: displayName, optional: index >= to.length };
     const normalized = normalizeAddress(address);
@@ -247,9 +244,5 @@ function distinctRecipients({ to, cc, bcc }: MailPeople): [OtherRecipient, ...Ot
   }
   const [first, ...others] = found.values();
   if (first !== undefined) return [first, ...others];
-  throw invalidContent({ field: 'envelope.toAddress', reason: 'is required' });
-}
-
-function invalidContent(...details: readonly FaultDetail[]): Fault {
-  return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
+  throw unusableField('envelope.toAddress', 'is required');
 }

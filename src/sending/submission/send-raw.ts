@@ -8,9 +8,9 @@ import { maxDeliverySeconds } from '../../content/message/message-state.ts';
 import { describeRawSource, rawTemplateId, rawVersion } from '../../content/message/raw-message.ts';
 import type { RawRight, SendingCaller } from './admit-caller.ts';
 import { checkRawParts } from './check-raw-parts.ts';
-import { type CheckedSender, checkSender, findSender } from './check-sender.ts';
+import { checkSender, findSender } from './check-sender.ts';
 import type { CheckedMessage, Receipt } from './commit-message.ts';
-import { composeRow, type MakeReplyAddress, type OtherRecipient } from './compose-row.ts';
+import { type CheckedRequest, composeRow, type OtherRecipient } from './compose-row.ts';
 import { hashInPieces } from './decode-base64.ts';
 import { findInvalidText } from './find-invalid-text.ts';
 import type { IdempotencyKey } from './idempotency.ts';
@@ -18,7 +18,6 @@ import { prepareReplies } from './receive-replies.ts';
 import type { SendDependencies } from './send-dependencies.ts';
 import { acceptMessage } from './send-email.ts';
 import type { ParsedSendRequest } from './send-request.ts';
-import type { StatusLink } from './status-link.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** A complete message to send as it is. */
@@ -83,13 +82,8 @@ async function checkRaw(
   await checkMoreSenders(senders, right, message.moreSenders);
   const replyAddress = await prepareReplies(dependencies, account.id, request, sender.from.address);
   const otherRecipients = message.otherRecipients.map((to) => ({ to }));
-  const { subject } = message;
-  return storeRaw(
-    right,
-    { source, subject, request, sender, replyAddress, otherRecipients },
-    key,
-    trace,
-  );
+  const checked = { source, subject: message.subject, request, sender, replyAddress };
+  return storeRaw(right, { ...checked, otherRecipients }, key, trace);
 }
 
 /** The members of a send request that ask to track it. */
@@ -100,13 +94,9 @@ export function trackingOf(request: ParsedSendRequest): readonly string[] {
 }
 
 /** A complete message that passed every check. */
-interface CheckedRaw {
+interface CheckedRaw
+  extends Pick<CheckedRequest, 'subject' | 'request' | 'sender' | 'replyAddress' | 'status'> {
   readonly source: Buffer;
-  readonly subject: string;
-  readonly request: ParsedSendRequest;
-  readonly sender: CheckedSender;
-  readonly replyAddress: MakeReplyAddress | undefined;
-  readonly status?: StatusLink | undefined;
   readonly otherRecipients: readonly OtherRecipient[];
 }
 
@@ -122,20 +112,18 @@ export async function storeRaw(
     infos: [describeRawSource(sha256, source.length)],
     contents: [{ sha256, content: source }],
   };
-  const row = composeRow(
-    {
-      caller: right,
-      templateId: rawTemplateId,
-      template: { version: rawVersion, freshnessSeconds: maxDeliverySeconds },
-      variant: undefined,
-      key,
-      newUsage: false,
-      attachments,
-      trace,
-      ...checked,
-    },
-    otherRecipients,
-  );
+  const request = {
+    caller: right,
+    templateId: rawTemplateId,
+    template: { version: rawVersion, freshnessSeconds: maxDeliverySeconds },
+    variant: undefined,
+    key,
+    newUsage: false,
+    attachments,
+    trace,
+    ...checked,
+  };
+  const row = composeRow(request, otherRecipients);
   return { row, attachments, newUsageRecord: undefined, quota: right.account.quota };
 }
 

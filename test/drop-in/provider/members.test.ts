@@ -4,7 +4,8 @@ import { Type } from 'typebox';
 import { Fault, type FaultDetail } from '../../../src/base/values/errors.ts';
 import { describeError } from '../../../src/drop-in/provider/drop-in-errors.ts';
 import { namesOf, pascal } from '../../../src/drop-in/provider/mail.ts';
-import { MemberTable, readNumber, toPairs } from '../../../src/drop-in/provider/members.ts';
+import { MemberTable } from '../../../src/drop-in/provider/members.ts';
+import { readNumber } from '../../../src/drop-in/provider/place.ts';
 import { mapped, refused, supported } from '../../support/body-members.ts';
 
 const table = new MemberTable({
@@ -70,15 +71,22 @@ test('a member in one line is supported, mapped or refused, and lists name their
   );
   const details: FaultDetail[] = [];
   const list = [{ name: 'a', value: '1' }, { value: '2' }, { name: 'a', value: '3' }];
-  const found = items.readEach(list, 'items', details, 'name');
-  const pairs = found?.map(({ name, value }) => [name, value] as const);
-  assert.deepEqual(toPairs(pairs, ['items', 'name'], details), { a: '3', '': '2' });
+  const lists = new MemberTable({
+    items: items.asList({ required: ['name'] }),
+    pairs: items.asPairs(),
+  });
+  const found = lists.read({ items: list, pairs: list }, '', details);
+  assert.deepEqual(
+    found.items?.map((one) => ({ ...one })),
+    list,
+  );
+  assert.deepEqual(found.pairs, { a: '3', '': '2' });
   assert.deepEqual(
     details.map(({ field, reason }) => `${field} ${reason}`),
-    ['items[1].name is required', 'items[1].name is required', 'items[2].name is given twice'],
+    ['items[1].name is required', 'pairs[1].name is required', 'pairs[2].name is given twice'],
   );
-  assert.equal(items.readEach(undefined, 'items', details), undefined);
-  assert.throws(() => items.readEach([{ size: 1 }], 'items', details), Fault);
+  assert.equal(lists.read({}, '', details).items, undefined);
+  assert.throws(() => lists.read({ items: [{ size: 1 }] }, '', details), Fault);
   assert.deepEqual(
     [null, '', '7'].map((text) => readNumber(['limit', text], [1, 7], 5)),
     [5, 5, 7],
