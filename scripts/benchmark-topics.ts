@@ -36,6 +36,7 @@ export const usualHeads: Readonly<Record<string, string>> = {
   ceiling_p50_ms: 'ceiling p50 ms',
   ceiling_p99_ms: 'ceiling p99 ms',
   service_us: 'service µs',
+  ceiling_us: 'ceiling µs',
   database_us: 'database µs',
   wal_bytes: 'WAL bytes',
   kept_bytes: 'bytes kept',
@@ -161,6 +162,7 @@ export const benchmarkTopics: Readonly<Record<string, BenchmarkTopic>> = {
     },
   },
   batches: { columns: 'rate ceiling ratio against p99_ms ceiling_p99_ms aim_ratio' },
+  'drop-ins': { columns: 'rate ceiling ratio against service_us ceiling_us runs' },
   attachments: { columns: 'rate ceiling ratio against p50_ms p99_ms aim_ratio' },
   'beside-attachments': {
     columns: 'rate p50_ms p99_ms ceiling_p50_ms ceiling_p99_ms ratio aim_ratio',
