@@ -194,7 +194,9 @@ export function registerGuideRoutes(http: Http, folder: string = guideFolder): v
       );
     return;
   }
-  const files = new Set(globSync('**/*.*', { cwd: folder }).map((path) => path.replaceAll(sep, '/')));
+  const files = new Set(
+    globSync('**/*.*', { cwd: folder }).map((path) => path.replaceAll(sep, '/')),
+  );
   http.register(async (scope) => {
     await scope.register(fastifyStatic, {
       root: folder,
