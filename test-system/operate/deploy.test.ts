@@ -75,11 +75,15 @@ async function serve(): Promise<() => Promise<number>> {
     return (await exit)[0];
   };
   after(stop);
-  await waitFor('the service to be ready', () =>
-    fetch(`http://127.0.0.1:${port}/readyz`).then(
-      ({ ok }) => ok,
-      () => child.exitCode !== null && assert.fail('the service exited'),
-    ),
+  await waitFor(
+    'the service to be ready',
+    () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => child.exitCode !== null && assert.fail('the service exited'),
+      ),
+    // Its processes start one after another, beside the other tests.
+    120_000,
   );
   return stop;
 }

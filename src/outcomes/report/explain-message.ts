@@ -174,7 +174,7 @@ function explainWaiting(
   // It may wait for something else since its last attempt.
   return why === reasonOf(last)
     ? explainDeferred(last)
-    : { sentence: `It waits${because}.`, nextStep: nothingToDo };
+    : { sentence: `It waits${because}.`, nextStep: 'It is sent once that is over.' };
 }
 
 function explainDeferred(event: StoredEvent): DeliveryExplanation {

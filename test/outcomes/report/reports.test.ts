@@ -614,7 +614,10 @@ test('the reason why a message has not arrived is a sentence with a next step', 
   const throttled = explainMessage(
     status('deferred', { ...about, cause: 'greylist' }, { reason: 'shop.test is warming up' }),
   );
-  assert.equal(throttled.sentence, 'It waits: shop.test is warming up.');
+  assert.deepEqual(throttled, {
+    sentence: 'It waits: shop.test is warming up.',
+    nextStep: 'It is sent once that is over.',
+  });
   const held = explainMessage(
     status('uncertain', {}, { pending: [0], due_at: null, reason: 'ask' }),
   );
