@@ -1,36 +1,30 @@
-import { type TSchema, Type } from 'typebox';
-import { OpenObject, Text, Whole } from '../../base/values/common-schemas.ts';
+import { Type } from 'typebox';
+import { OpenObject, OptionalText, Text, Whole } from '../../base/values/common-schemas.ts';
 import { accessTokenSeconds } from './tokens-store.ts';
-
-function text(description: string): TSchema {
-  return Text(description);
-}
 
 /** HTTP Basic can carry them instead. */
 const clientMembers = {
-  client_id: Type.Optional(text('The client ID of the integration, unless HTTP Basic has it.')),
-  client_secret: Type.Optional(
-    text('The client secret of the integration, unless HTTP Basic has it.'),
-  ),
+  client_id: OptionalText('The client ID of the integration, unless HTTP Basic has it.'),
+  client_secret: OptionalText('The client secret of the integration, unless HTTP Basic has it.'),
 };
 
 /** The form of `POST /token`, for the API description. Which members are required depends on the grant. */
 export const TokenFormSchema = OpenObject('TokenForm', {
   grant_type: Type.Enum(['password', 'authorization_code', 'refresh_token']),
   ...clientMembers,
-  username: Type.Optional(text('Password grant: the service user’s email address.')),
-  password: Type.Optional(text('Password grant: the service user’s password.')),
-  code: Type.Optional(text('Code grant: the authorization code received at the redirect URL.')),
-  redirect_uri: Type.Optional(text('Code grant: the registered redirect URL.')),
-  code_verifier: Type.Optional(text('Code grant with PKCE (RFC 7636).')),
-  refresh_token: Type.Optional(text('Refresh grant: the one from the most recent token response.')),
+  username: OptionalText('Password grant: the service user’s email address.'),
+  password: OptionalText('Password grant: the service user’s password.'),
+  code: OptionalText('Code grant: the authorization code received at the redirect URL.'),
+  redirect_uri: OptionalText('Code grant: the registered redirect URL.'),
+  code_verifier: OptionalText('Code grant with PKCE (RFC 7636).'),
+  refresh_token: OptionalText('Refresh grant: the one from the most recent token response.'),
 });
 
 /** The form of `POST /revoke` (RFC 7009) and `POST /introspect` (RFC 7662). */
 export const OwnTokenFormSchema = OpenObject('OwnTokenForm', {
   ...clientMembers,
-  token: text('An access token or refresh token.'),
-  token_type_hint: Type.Optional(text('Ignored.')),
+  token: Text('An access token or refresh token.'),
+  token_type_hint: OptionalText('Ignored.'),
 });
 
 /** RFC 7662 section 2.2. */
@@ -38,8 +32,8 @@ export const IntrospectionSchema = OpenObject('Introspection', {
   active: Type.Boolean(),
   scope: Type.Optional(Type.String()),
   client_id: Type.Optional(Type.String()),
-  username: Type.Optional(Text('The user’s email address.')),
-  sub: Type.Optional(Text('The user’s ID.')),
+  username: OptionalText('The user’s email address.'),
+  sub: OptionalText('The user’s ID.'),
   iss: Type.Optional(Type.String()),
   token_type: Type.Optional(Type.Enum(['bearer', 'refresh_token'])),
   iat: Type.Optional(Whole('Seconds since 1970.')),

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { FaultDetail } from '../../base/values/errors.ts';
+import { isObject } from '../../base/values/is-object.ts';
 import { describeBodyProblems } from '../../sending/submission/describe-body-problems.ts';
 import { invalidMember, invalidMembers, Place } from './place.ts';
 import { readMailbox } from './read-mailboxes.ts';
@@ -158,8 +159,7 @@ export class MemberTable<
    * @throws Fault VALIDATION_FAILED that names each problem
    */
   read(value: unknown, place = '', details?: FaultDetail[], ...required: string[]): Values {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw invalidMember(place.replace(/\.$/, ''), 'must be an object');
+    if (!isObject(value)) throw invalidMember(place.replace(/\.$/, ''), 'must be an object');
     const problems: FaultDetail[] = [];
     const taken: Record<string, unknown> = Object.create(null);
     for (const [name, given] of Object.entries(value)) {

@@ -1,4 +1,5 @@
 import type { Fault, FaultDetail } from '../../base/values/errors.ts';
+import { isObject } from '../../base/values/is-object.ts';
 import { unusableFields } from '../../sending/submission/describe-body-problems.ts';
 
 /** A request with problems, of which the first ones are named, each once. */
@@ -63,7 +64,7 @@ export function readNumber(
 export function readObject(json: string, place: Place): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(json);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+    if (isObject(value)) return { ...value };
   } catch {
     // Not an object either.
   }

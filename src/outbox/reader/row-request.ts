@@ -3,6 +3,7 @@ import { Fault } from '../../base/values/errors.ts';
 import { isObject } from '../../base/values/is-object.ts';
 import { errorCatalog } from '../../host/http/error-catalog.ts';
 import type { Receipt } from '../../sending/submission/commit-message.ts';
+import { unusableField } from '../../sending/submission/describe-body-problems.ts';
 import { type IdempotencyKey, outboxKeyPrefix } from '../../sending/submission/idempotency.ts';
 import type { FailedRow } from '../source/source-schemas.ts';
 import { maxRowBytes, type OutboxRow, type RowAnswer } from './outbox-table-store.ts';
@@ -31,9 +32,9 @@ export function keyOfRow(incarnation: string, row: OutboxRow): IdempotencyKey {
 export function bodyOfRow(row: OutboxRow, now: number): Buffer {
   const { to_address: toAddress, send_at: sendAt, data, options, size } = row;
   if (Number(size) > maxRowBytes || (data?.length ?? 0) + (options?.length ?? 0) > maxRowBytes)
-    throw invalid('data', `and options have more than ${maxRowBytes / 1024} KiB`);
+    throw unusableField('data', `and options have more than ${maxRowBytes / 1024} KiB`);
   const given = parse('options', options) ?? {};
-  if (!isObject(given)) throw invalid('options', 'must be an object');
+  if (!isObject(given)) throw unusableField('options', 'must be an object');
   const values = parse('data', data);
   const isAhead = sendAt !== null && !(Date.parse(sendAt) <= now);
   // What isn't an object stays, so that the send's own check names it.
@@ -54,15 +55,11 @@ function parse(field: string, text: string | null): unknown {
   try {
     return text === null ? undefined : JSON.parse(text);
   } catch {
-    throw invalid(field, 'is not valid JSON');
+    throw unusableField(field, 'is not valid JSON');
   }
 }
 
 const untracked = { trackOpens: false, trackClicks: false };
-
-function invalid(field: string, reason: string): Fault {
-  return new Fault('VALIDATION_FAILED', { details: [{ field, reason }] });
-}
 
 const maxErrorDetails = 20;
 

@@ -72,7 +72,7 @@ export async function prepareTransaction(
     }
     if (isUnavailable(error)) {
       log.warn({ err: error, ...attemptLogFields(message) }, 'an attempt waits for the database');
-      return resultWithoutDatabase(message);
+      return resultWithoutDatabase;
     }
     log.error({ err: error, ...attemptLogFields(message) }, 'could not render a message');
     return resultUnrenderable(message, error);

@@ -110,17 +110,16 @@ export interface AttemptResult {
   readonly secretFields?: readonly string[] | undefined;
 }
 
-const databaseRetryMs = 5_000;
-
 /** Why nothing was sent while the database was unavailable. */
 export const databaseReason =
   'Signalpost’s database did not respond in time; delivery was not attempted';
 
 /** Nothing was attempted, because the database was unavailable. The attempt doesn't count. */
-export function resultWithoutDatabase({ remainingMs }: ClaimedMessage): AttemptResult {
-  const delayMs = Math.max(0, Math.min(databaseRetryMs, remainingMs));
-  return { results: [], notes: [], postponed: { delayMs, reason: databaseReason } };
-}
+export const resultWithoutDatabase: AttemptResult = Object.freeze({
+  results: [],
+  notes: [],
+  postponed: { delayMs: 5_000, reason: databaseReason },
+});
 
 /** The lease operations available to an attempt. */
 export interface Lease {

@@ -369,7 +369,7 @@ export class Worker {
       const fields = { err: error, ...attemptLogFields(message) };
       if (isUnavailable(error)) {
         log.warn(fields, 'an attempt waits for the database');
-        attemptResult = resultWithoutDatabase(message);
+        attemptResult = resultWithoutDatabase;
       } else {
         log.error(fields, 'an attempt failed because of an internal error');
         attemptResult = { results: message.pending.map(faultResult), notes: [] };

@@ -25,7 +25,7 @@ import { attachmentLimitOf, checkAttachments } from './check-attachments.ts';
 import { checkSender } from './check-sender.ts';
 import type { CheckedMessage } from './commit-message.ts';
 import { composeContent, composeRow } from './compose-row.ts';
-import { limitDetails } from './describe-body-problems.ts';
+import { limitDetails, unusableField, unusableFields } from './describe-body-problems.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import { type BodyJson, readBodyJson, unusableBody } from './read-body-json.ts';
 import { parseLargeBody } from './read-large-json.ts';
@@ -227,7 +227,7 @@ function checkRenderedSize(
           field: `content.personalizationDataMap.${field}`,
           reason: `makes the ${part} larger than ${MAX_RENDERED_TEXT}: ${advice}`,
         };
-  throw new Fault('VALIDATION_FAILED', { details: limitDetails([detail]) });
+  throw unusableFields([detail]);
 }
 
 /** Two parts, each encoded with up to three characters for a byte and soft line breaks. */
@@ -268,7 +268,7 @@ function checkImageSize(
     imageBytes(template, request) + (partBytes + linkBytes) * maxEncodedParts + maxHeaderBytes;
   if (bound <= limit || measureWithImages(template, request) <= limit) return;
   const reason = `its images make the message larger than ${formatBytes(limit)} as sent; publish it with smaller images, or send shorter values`;
-  throw new Fault('VALIDATION_FAILED', { details: [{ field: 'templateId', reason }] });
+  throw unusableField('templateId', reason);
 }
 
 function imageBytes(

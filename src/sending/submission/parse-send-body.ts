@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type EmailAddress, parseEmailAddress } from '../../base/values/email-address.ts';
 import type { FaultDetail } from '../../base/values/errors.ts';
+import { isObject } from '../../base/values/is-object.ts';
 import { maxBcc, maxCc } from '../../content/message/message-content.ts';
 import type { MessageTexts } from '../../content/rendering/fill-content.ts';
 import { StructureChecker } from '../../content/template/check-structures.ts';
@@ -238,7 +239,7 @@ interface DetachedStructures {
 
 function detachStructures(value: unknown, structured: FieldIndex): DetachedStructures | undefined {
   const map = member(member(value, 'content'), 'personalizationDataMap');
-  if (typeof map !== 'object' || map === null || Array.isArray(map)) return undefined;
+  if (!isObject(map)) return undefined;
   const whole = { ...(map as GivenValues) };
   const checker = new StructureChecker();
   let count = 0;

@@ -8,6 +8,7 @@ import type { Database } from '../../base/database/open-database.ts';
 import { Fault } from '../../base/values/errors.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
+import { unusableField } from './describe-body-problems.ts';
 import { withTimeout } from './with-timeout.ts';
 
 interface QuotaSharesDependencies {
@@ -163,7 +164,7 @@ export class QuotaShares {
 
 function tooManyRecipients(recipients: number, most: number): Fault {
   const reason = `has ${recipients} recipients, but the account’s quota permits ${most}`;
-  return new Fault('VALIDATION_FAILED', { details: [{ field: 'envelope', reason }] });
+  return unusableField('envelope', reason);
 }
 
 function isExhausted({ hourLeft, dayLeft }: QuotaShare): boolean {

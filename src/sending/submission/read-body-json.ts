@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { Fault, type FaultDetail } from '../../base/values/errors.ts';
+import type { Fault, FaultDetail } from '../../base/values/errors.ts';
+import { unusableField } from './describe-body-problems.ts';
 import { findInvalidText } from './find-invalid-text.ts';
 
 /** A content that came without an encoding. */
@@ -54,7 +55,7 @@ export function parseBodyText(body: string): BodyJson {
 
 /** The error for a body that can't be parsed. */
 export function unusableBody(reason: string): Fault {
-  return new Fault('VALIDATION_FAILED', { details: [{ field: '', reason }] });
+  return unusableField('', reason);
 }
 
 /** A member of a value that may not be an object; undefined if it has none of its own. */

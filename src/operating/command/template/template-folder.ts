@@ -4,6 +4,7 @@ import { join, resolve, sep } from 'node:path';
 import { Ajv } from 'ajv';
 import { stringify } from 'yaml';
 import { codeOf } from '../../../base/database/sqlstate.ts';
+import { isObject } from '../../../base/values/is-object.ts';
 import type { TemplateImage } from '../../../content/template/template-source.ts';
 import { TypesFailure } from '../../../content/template-types/management-connection.ts';
 import { buildTemplate } from '../../manifest/build-template.ts';
@@ -92,7 +93,7 @@ function checkEntry(value: unknown, id: string, problems: ProblemCollector): Raw
   const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true });
   ajv.addVocabulary(['patternErrorMessage']);
   const check = ajv.compile<RawTemplate>(TemplateSchema);
-  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isMap = isObject(value);
   const entry = isMap ? { createdBy: unknownCreator, ...value, id } : value;
   if (isMap && 'id' in value) problems.add(['id'], 'is the name of the folder; remove it');
   if (!check(entry))
