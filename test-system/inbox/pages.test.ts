@@ -382,5 +382,10 @@ test('the keyboard reaches every control; J, K, / and Escape move through the in
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   await page.waitForURL(`${inbox}?search=older+jk`);
+  // Going back and forth faster than a pause in typing doesn't undo either.
+  for (let polls = 0; polls < 2; polls += 1)
+    await page.waitForRequest(/inbox\/messages\?.*search=older/);
+  assert.equal(await page.getByLabel('Search subject').inputValue(), 'older jk');
+  await page.waitForURL(`${inbox}?search=older+jk`);
   await page.context().close();
 });

@@ -1,9 +1,7 @@
 import { choicesOf } from '../components/choices-of.ts';
 import { Note } from '../components/note.tsx';
 import './audit-texts.ts';
-import './audit-texts.ts';
 import { Box, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -13,7 +11,7 @@ import { useGet } from '../api/use-get.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { SearchField } from '../components/search-field.tsx';
+import { SearchField, useTypedText } from '../components/search-field.tsx';
 import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { describeValue } from '../format/describe-value.ts';
@@ -162,10 +160,9 @@ const selectWidth = { base: 'calc(50% - 5px)', xs: 146 };
 /** Filters by free text, person, thing and period. */
 function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
   const may = useMay();
-  const [typed, setTyped] = useState(filters.search ?? '');
+  const typed = useTypedText(filters.search ?? '', (search) => change({ search }));
   const [custom, setCustom] = useState(false);
   const isCustom = custom || filters.from !== undefined || filters.until !== undefined;
-  const find = useDebouncedCallback((search: string) => change({ search }), 250);
   const users = useGet('/accounts/{accountId}/users', {
     query: { limit: maxPeople },
     enabled: may('users:read'),
@@ -183,16 +180,7 @@ function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
   return (
     <Box component="search" display="block" mb="md">
       <Group gap="xs" align="flex-end">
-        <SearchField
-          className="grow"
-          name={text('audit.search')}
-          maxLength={200}
-          value={typed}
-          change={(value) => {
-            setTyped(value);
-            find(value.trim());
-          }}
-        />
+        <SearchField className="grow" name={text('audit.search')} maxLength={200} {...typed} />
         <NativeSelect
           aria-label={text('audit.person')}
           w={selectWidth}
@@ -245,7 +233,6 @@ function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
             variant="subtle"
             size="compact-sm"
             onClick={() => {
-              setTyped('');
               setCustom(false);
               change({ search: '', person: '', thing: '', period: '', from: '', until: '' });
             }}

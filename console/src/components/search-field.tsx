@@ -1,5 +1,6 @@
 import { CloseButton, TextInput, type TextInputProps } from '@mantine/core';
-import { type RefObject, useRef } from 'react';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { text } from '../texts/text.ts';
 import { Icon } from './icon.tsx';
 
@@ -38,4 +39,33 @@ export function SearchField({ ref, name, value, change, ...input }: SearchFieldP
       onChange={(event) => change(event.currentTarget.value)}
     />
   );
+}
+
+/**
+ * What is typed into a field that filters by the URL. It changes the URL after a pause; the menu and the browser's
+ * history, which change the URL as well, change what is in the field, and end a pause.
+ *
+ * @param shown the text in the URL
+ * @param show puts a text without surrounding spaces into the URL
+ */
+export function useTypedText(shown: string, show: (text: string) => void) {
+  const [value, setValue] = useState(shown);
+  const last = useRef(shown);
+  const find = useDebouncedCallback((typed: string) => {
+    last.current = typed;
+    show(typed);
+  }, 250);
+
+  useEffect(() => {
+    if (shown === last.current) return;
+    last.current = shown;
+    find.cancel();
+    setValue(shown);
+  }, [shown, find]);
+
+  function change(typed: string) {
+    setValue(typed);
+    find(typed.trim());
+  }
+  return { value, change };
 }

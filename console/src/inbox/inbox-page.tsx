@@ -1,8 +1,7 @@
 import './inbox-texts.ts';
 import './inbox.css';
 import { Anchor, Box, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { useMay, useMe } from '../account/use-me.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { CodeSample } from '../components/code-sample.tsx';
@@ -10,7 +9,7 @@ import { EmptyState } from '../components/empty-state.tsx';
 import { Notices } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
-import { SearchField } from '../components/search-field.tsx';
+import { SearchField, useTypedText } from '../components/search-field.tsx';
 import { Brand } from '../layout/brand.tsx';
 import { Gate } from '../layout/gate.tsx';
 import { SchemeToggle } from '../layout/scheme-toggle.tsx';
@@ -64,19 +63,8 @@ function Mails({ inbox, mails, hint }: MailsProps) {
   const { isOfAccount, filters, show } = inbox;
   const { mail, search = '' } = filters;
   const field = useRef<HTMLInputElement>(null);
-  const [typed, setTyped] = useState(search);
-  const [wanted] = useDebouncedValue(typed.trim(), 250);
+  const typed = useTypedText(search, (wanted) => show({ ...filters, search: wanted }, true));
   useMailKeys({ inbox, items: mails.items, field });
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed changes the search
-  useEffect(() => {
-    if (wanted !== search) show({ ...filters, search: wanted }, true);
-  }, [wanted]);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the browser's history changes the search too
-  useEffect(() => {
-    if (search !== wanted) setTyped(search);
-  }, [search]);
 
   // The focus follows to a mail in place of the list.
   const area = useRef<HTMLElement>(null);
@@ -109,13 +97,7 @@ function Mails({ inbox, mails, hint }: MailsProps) {
         </PageHeading>
         <div className="inbox-list">
           <Box component="search" mb="xs">
-            <SearchField
-              ref={field}
-              name={text('inbox.find')}
-              maxLength={200}
-              value={typed}
-              change={setTyped}
-            />
+            <SearchField ref={field} name={text('inbox.find')} maxLength={200} {...typed} />
           </Box>
           <MailList inbox={inbox} mails={mails} />
         </div>

@@ -1,9 +1,7 @@
 import { Note } from '../components/note.tsx';
 import './schedule.css';
 import { Badge, Button, CloseButton, Code, Group, Stack, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useMay } from '../account/use-me.ts';
 import type { ScheduledMessage } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
@@ -11,6 +9,7 @@ import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import type { Column } from '../components/rows.tsx';
+import { useTypedText } from '../components/search-field.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { MatchingActions } from './matching-actions.tsx';
@@ -29,12 +28,9 @@ export function ScheduledPage() {
     refetchInterval: 15_000,
   });
   const filtered = Object.keys(filters).length > 0;
-  // Empties the fields too.
-  const [timesCleared, setTimesCleared] = useState(0);
-  function clear() {
-    setTimesCleared(timesCleared + 1);
-    navigate({ search: {}, replace: true });
-  }
+  const change = (part: ScheduleFilters) =>
+    navigate({ search: (now) => readScheduleFilters({ ...now, ...part }), replace: true });
+  const clear = () => change({ tag: '', externalId: '' });
   const noneFound = {
     icon: 'scheduled',
     title: text('schedule.noneFound'),
@@ -55,9 +51,8 @@ export function ScheduledPage() {
       <PageHeading title={text('schedule.title')} hint={text('schedule.hint')} />
       {(filtered || pages.items.length > 0 || pages.isPlaceholderData) && (
         <ScheduleFilterBar
-          key={timesCleared}
           filters={filters}
-          change={(search) => navigate({ search, replace: true })}
+          change={change}
           clear={filtered && pages.items.length > 0 ? clear : undefined}
         />
       )}
@@ -157,40 +152,39 @@ function ScheduledLink({ message: { messageId, to } }: { message: ScheduledMessa
 
 interface FilterBarProps {
   filters: ScheduleFilters;
-  change: (filters: ScheduleFilters) => void;
+  change: (part: ScheduleFilters) => void;
   /** Undefined: there is nothing to clear, or it is offered elsewhere. */
   clear: (() => void) | undefined;
 }
 
 /** Filters by tag and external ID, while they are typed. */
 function ScheduleFilterBar({ filters, change, clear }: FilterBarProps) {
-  const { tag = '', externalId = '' } = filters;
-  const [typed, setTyped] = useState({ tag, externalId });
-  const find = useDebouncedCallback((now: typeof typed) => change(readScheduleFilters(now)), 250);
-
-  function type(now: typeof typed) {
-    setTyped(now);
-    find(now);
-  }
-
-  const field = (name: 'tag' | 'externalId') => ({
+  const field = (name: 'tag' | 'externalId', typed: ReturnType<typeof useTypedText>) => ({
     label: text(`messages.${name}`),
-    value: typed[name],
+    value: typed.value,
     onChange: (event: { currentTarget: { value: string } }) =>
-      type({ ...typed, [name]: event.currentTarget.value }),
+      typed.change(event.currentTarget.value),
     className: 'schedule-filter',
-    rightSection: typed[name] !== '' && (
+    rightSection: typed.value !== '' && (
       <CloseButton
         size="sm"
         aria-label={text('messages.removeFilter', { name: text(`messages.${name}`) })}
-        onClick={() => type({ ...typed, [name]: '' })}
+        onClick={() => typed.change('')}
       />
     ),
   });
+  const tag = useTypedText(filters.tag ?? '', (wanted) => change({ tag: wanted }));
+  const externalId = useTypedText(filters.externalId ?? '', (wanted) =>
+    change({ externalId: wanted }),
+  );
   return (
     <Group component="search" mb="md" gap="sm" align="flex-end">
-      <TextInput {...field('tag')} placeholder={text('schedule.anyTag')} maxLength={48} />
-      <TextInput {...field('externalId')} placeholder={text('schedule.anyId')} maxLength={128} />
+      <TextInput {...field('tag', tag)} placeholder={text('schedule.anyTag')} maxLength={48} />
+      <TextInput
+        {...field('externalId', externalId)}
+        placeholder={text('schedule.anyId')}
+        maxLength={128}
+      />
       {clear !== undefined && (
         <Button variant="subtle" px="xs" className="schedule-clear" onClick={clear}>
           {text('schedule.clear')}

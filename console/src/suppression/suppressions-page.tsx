@@ -1,7 +1,6 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Suppression } from '../api/management.generated.ts';
@@ -14,7 +13,7 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { SearchField } from '../components/search-field.tsx';
+import { SearchField, useTypedText } from '../components/search-field.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
@@ -117,32 +116,13 @@ export function SuppressionsPage() {
 /** Updates the filters in the URL: selections immediately, typed text after a short delay. */
 function Filters({ filters }: { filters: SuppressionFilters }) {
   const navigate = route.useNavigate();
-  const { contains = '' } = filters;
-  const [typed, setTyped] = useState(contains);
-  const lastSearch = useRef(contains);
   const change = (part: Record<string, string>) =>
     navigate({ search: (now) => readSuppressionFilters({ ...now, ...part }), replace: true });
-  const find = useDebouncedCallback((part: string) => {
-    lastSearch.current = part;
-    change({ contains: part });
-  }, 250);
-
-  useEffect(() => {
-    // Syncs the field with the URL, which also changes through the menu or the back button.
-    if (contains !== lastSearch.current) setTyped(contains);
-    lastSearch.current = contains;
-  }, [contains]);
+  const typed = useTypedText(filters.contains ?? '', (contains) => change({ contains }));
 
   return (
     <Group component="search" mb="md" gap="xs">
-      <SearchField
-        name={text('suppressions.find')}
-        value={typed}
-        change={(value) => {
-          setTyped(value);
-          find(value.trim());
-        }}
-      />
+      <SearchField name={text('suppressions.find')} {...typed} />
       <NativeSelect
         aria-label={text('suppressions.reason')}
         value={filters.reason ?? ''}
