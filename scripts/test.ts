@@ -191,5 +191,7 @@ function dealOut(all: readonly string[], groups: number): string[][] {
 async function filesOf(name: string): Promise<string[]> {
   if (/\.m?[jt]s$/.test(name)) return [name];
   const exclude = (path: string) => path === 'node_modules';
-  return (await Array.fromAsync(glob(`${name}/**/*.test.ts`, { exclude }))).sort();
+  const inFolder = (await Array.fromAsync(glob(`${name}/**/*.test.ts`, { exclude }))).sort();
+  if (inFolder.length > 0) return inFolder;
+  throw new Error(`There are no tests in ${name}. Name a folder, or a file by its whole path.`);
 }
