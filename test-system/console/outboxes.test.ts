@@ -33,6 +33,7 @@ function answerOf(id: string): Promise<string> {
 it('outboxes: the first one is added; what the API refuses is shown at its field', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}`);
+  await page.getByRole('link', { name: 'Developers' }).click();
   await page.getByRole('link', { name: 'Outboxes' }).click();
   await page.getByText('No outboxes yet').waitFor();
   await visit.look('outboxes-none');

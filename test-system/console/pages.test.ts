@@ -298,9 +298,11 @@ it('the console can be used with the keyboard alone: skip link, menu, page and p
   await waitFor('the content to have the focus', async () =>
     page.evaluate<boolean>("document.activeElement?.id === 'main'"),
   );
-  await page.keyboard.press('Tab');
-  const name = await page.evaluate<string>('document.activeElement.textContent');
-  assert.match(name, /Add a sender/);
+  for (const name of ['Domains', 'Senders', 'Add a sender']) {
+    await page.keyboard.press('Tab');
+    const focused = await page.evaluate<string>('document.activeElement.textContent');
+    assert.equal(focused.trim(), name);
+  }
   await page.keyboard.press('Control+k');
   const palette = page.getByRole('dialog', { name: 'Go to' });
   await palette.getByRole('option', { name: 'Suppressions' }).waitFor();
@@ -308,7 +310,7 @@ it('the console can be used with the keyboard alone: skip link, menu, page and p
     page.evaluate<boolean>("document.activeElement?.tagName === 'INPUT'"),
   );
   await visit.look('palette');
-  await page.keyboard.type('rep');
+  await page.keyboard.type('repor');
   await palette.getByRole('option', { name: 'Suppressions' }).waitFor({ state: 'detached' });
   await page.keyboard.press('Enter');
   await page.waitForURL(/reports$/);
@@ -432,9 +434,7 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
   const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   const sections = shortcuts.getByRole('heading', { level: 3 });
   await sections.first().waitFor();
-  assert.deepEqual(await sections.allTextContents(), [
-    ...['General', 'Activity', 'Sending', 'Delivery', 'Audience', 'Developers', 'Settings'],
-  ]);
+  assert.deepEqual(await sections.allTextContents(), ['General', 'Pages']);
   await visit.look('shortcuts');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });

@@ -13,7 +13,8 @@ test('SMTP: the page shows host, ports and user name, makes a password that send
   const { page } = visit;
   await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await visit.open(`${shop.id}/keys`);
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'SMTP' }).click();
+  await page.getByRole('link', { name: 'Developers' }).click();
+  await page.getByRole('link', { name: 'SMTP' }).click();
   await page.getByRole('heading', { name: 'SMTP', level: 1 }).waitFor();
   const valueAt = (name: string) =>
     page.getByRole('row', { name: new RegExp(`^${name}`) }).locator('code');

@@ -22,7 +22,6 @@ import { TimeText } from '../components/time-text.tsx';
 import { isDomainName } from '../domain/domain-name.ts';
 import { formatAtLeast } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
-import { DestinationTabs } from './destination-tabs.tsx';
 
 /** Where mail waits: the queue by destination, with pause, resume, retry and cancel. */
 export function DestinationsPage() {
@@ -45,12 +44,11 @@ export function DestinationsPage() {
   const isHeld = (destination: string) => paused.includes(destination) || paused.includes('*');
   return (
     <>
-      <PageHeading title={text('destinations.title')} hint={text('destinations.hint')}>
+      <PageHeading title={text('nav.destinations')} hint={text('destinations.hint')}>
         <PauseDomain />
       </PageHeading>
-      <DestinationTabs />
       <ListBody
-        label={text('destinations.title')}
+        label={text('nav.destinations')}
         pages={{ ...queue, items: rows }}
         empty={{
           icon: 'destinations',

@@ -16,7 +16,6 @@ import { TimeText } from '../components/time-text.tsx';
 import { useForm } from '../form/use-form.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
-import { DestinationTabs } from './destination-tabs.tsx';
 import { OnlyDirect } from './only-direct.tsx';
 
 /** For operators: how fast receivers take mail, learned or set. */
@@ -27,8 +26,7 @@ export function ReceiversPage() {
   const items = receivers.data?.items ?? [];
   return (
     <>
-      <PageHeading title={text('destinations.title')} hint={text('receivers.hint')} />
-      <DestinationTabs />
+      <PageHeading title={text('nav.receivers')} hint={text('receivers.hint')} />
       {receivers.isSuccess &&
       items.length === 0 &&
       delivery !== undefined &&
@@ -36,7 +34,7 @@ export function ReceiversPage() {
         <OnlyDirect delivery={delivery} what="destinations.rateLimits" />
       ) : (
         <ListBody
-          label={text('receivers.title')}
+          label={text('nav.receivers')}
           pages={{ ...receivers, items, isPending: receivers.isPending || settings.isPending }}
           empty={{
             icon: 'destinations',

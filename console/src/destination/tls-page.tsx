@@ -12,7 +12,6 @@ import type { Column } from '../components/rows.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text, textOr } from '../texts/text.ts';
-import { DestinationTabs } from './destination-tabs.tsx';
 import { OnlyDirect } from './only-direct.tsx';
 
 /** For operators: how TLS went, by domain and day, with reasons of failures. */
@@ -33,8 +32,7 @@ export function TlsPage() {
   const isEmpty = pages.items.length === 0 && !pages.isPlaceholderData && pages.error === null;
   return (
     <>
-      <PageHeading title={text('destinations.title')} hint={text('encryption.hint')} />
-      <DestinationTabs />
+      <PageHeading title={text('nav.tls')} hint={text('encryption.hint')} />
       <ProblemAlert error={settings.error} retry={() => settings.refetch()} />
       {settings.data !== undefined && (filtered || !isEmpty) && (
         <Group component="search" mb="md" align="flex-end">
@@ -57,7 +55,7 @@ export function TlsPage() {
         <OnlyDirect delivery={delivery} what="destinations.tlsResults" />
       ) : (
         <ListBody
-          label={text('encryption.title')}
+          label={text('nav.tls')}
           pages={{ ...pages, isPending: settings.isPending || pages.isPending }}
           idOf={({ day, domain: name, policyType }) => `${day} ${name} ${policyType}`}
           empty={{

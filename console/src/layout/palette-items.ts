@@ -7,8 +7,8 @@ import { useGet } from '../api/use-get.ts';
 import type { IconName } from '../components/icon.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { shownStates } from '../message/message-states.ts';
-import { type TextKey, text } from '../texts/text.ts';
-import { useSections } from './navigation.tsx';
+import { text } from '../texts/text.ts';
+import { useAreas } from './navigation.tsx';
 import { usePaletteThings } from './palette-things.ts';
 import { type RequestedDialog, requestDialog } from './requested-dialog.ts';
 import { useSchemeSwitch } from './scheme-toggle.tsx';
@@ -53,7 +53,7 @@ const actions = [
 ] as const satisfies readonly {
   readonly name: string;
   readonly permission: Permission;
-  readonly page: IconName;
+  readonly page: string;
   readonly dialog: RequestedDialog;
 }[];
 
@@ -70,7 +70,7 @@ export function usePaletteItems(
   const account = useAccountId();
   const may = useMay();
   const navigate = useNavigate();
-  const sections = useSections();
+  const areas = useAreas();
   const schemeSwitch = useSchemeSwitch();
   const { data: me } = useMe();
   const [contains] = useDebouncedValue(typed, 120);
@@ -88,18 +88,18 @@ export function usePaletteItems(
   const includesTyped = (name: string) => name.toLowerCase().includes(typed.toLowerCase());
   const matches = ({ name }: PaletteItem) => includesTyped(name);
 
-  const pages = sections
-    .flatMap(({ entries }) => entries)
+  const pages = areas
+    .flatMap(({ icon, pages }) => pages.map((page) => ({ icon, page })))
     .map(
-      ({ name, ...target }): PaletteItem => ({
-        key: `page ${name}`,
-        name: text(`nav.${name}` as TextKey),
-        icon: name,
-        ...shortcutOf(name),
+      ({ icon, page }): PaletteItem => ({
+        key: `page ${page.name}`,
+        name: text(`nav.${page.name}`),
+        icon,
+        ...shortcutOf(page.name),
         go: () =>
-          target.to === undefined
-            ? location.assign(target.href)
-            : navigate({ to: target.to, params: { account } }),
+          'href' in page
+            ? location.assign(page.href)
+            : navigate({ to: page.to, params: { account } }),
       }),
     )
     .filter(matches);

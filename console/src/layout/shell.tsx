@@ -12,7 +12,7 @@ import { ConfirmationHost } from '../confirmation/confirmation-host.tsx';
 import { hasUnsavedChanges } from '../form/unsaved.ts';
 import { text } from '../texts/text.ts';
 import { Brand } from './brand.tsx';
-import { Navigation } from './navigation.tsx';
+import { AreaTabs, Navigation } from './navigation.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
 import { PaletteButton } from './palette-button.tsx';
 import { SchemeToggle } from './scheme-toggle.tsx';
@@ -76,7 +76,14 @@ export function Shell() {
         <PersonBar />
       </div>
       <main id="main" ref={main} tabIndex={-1} className="main">
-        <div className="page">{account !== undefined && <Outlet />}</div>
+        <div className="page">
+          {account !== undefined && (
+            <>
+              <AreaTabs />
+              <Outlet />
+            </>
+          )}
+        </div>
       </main>
       <Notices />
       <ConfirmationHost />

@@ -1,10 +1,9 @@
-import { Group, Kbd, Modal, Stack, Text, Title } from '@mantine/core';
+import { Group, Kbd, Modal, SimpleGrid, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Note } from '../components/note.tsx';
 import { text } from '../texts/text.ts';
-import { useSections } from './navigation.tsx';
+import { useAreas } from './navigation.tsx';
 import { pageLetters } from './use-shortcuts.ts';
-import './shortcuts.css';
 
 interface ShortcutsDialogProps {
   opened: boolean;
@@ -18,18 +17,7 @@ export function ShortcutsDialog({ opened, close, modifier }: ShortcutsDialogProp
   const letters = new Map(
     Object.entries(pageLetters).map(([letter, name]) => [name as string, letter]),
   );
-  const sections = useSections().map(({ title, entries }) => ({
-    title,
-    names: entries.map(({ name }) => name).filter((name) => letters.has(name)),
-  }));
-  const shortcutsOf = ({ names }: (typeof sections)[number]) =>
-    names.map((name) => (
-      <Shortcut
-        key={name}
-        name={text(`nav.${name}`)}
-        keys={['G', letters.get(name)?.toUpperCase() ?? '']}
-      />
-    ));
+  const pages = useAreas().flatMap(({ pages }) => pages.filter(({ name }) => letters.has(name)));
   return (
     <Modal
       opened={opened}
@@ -39,33 +27,32 @@ export function ShortcutsDialog({ opened, close, modifier }: ShortcutsDialogProp
       size="lg"
       transitionProps={{ duration: 80 }}
     >
-      {/* The order of the menu, in two columns. */}
-      <div className="shortcuts">
-        <Section title={text('shortcuts.general')}>
-          <Shortcut name={text('shortcuts.palette')} keys={[modifier, 'K']} or="/" />
-          <Shortcut name={text('shortcuts.help')} keys={['?']} />
-          <Shortcut name={text('shortcuts.close')} keys={['Esc']} />
-          {sections.filter(({ title }) => title === undefined).map(shortcutsOf)}
-        </Section>
-        {sections.map(
-          (section) =>
-            section.title !== undefined && (
-              <Section key={section.title} title={text(section.title)}>
-                {shortcutsOf(section)}
-              </Section>
-            ),
-        )}
-      </div>
+      <Section title={text('shortcuts.general')}>
+        <Shortcut name={text('shortcuts.palette')} keys={[modifier, 'K']} or="/" />
+        <Shortcut name={text('shortcuts.help')} keys={['?']} />
+        <Shortcut name={text('shortcuts.close')} keys={['Esc']} />
+      </Section>
+      <Section title={text('layout.pages')}>
+        {pages.map(({ name }) => (
+          <Shortcut
+            key={name}
+            name={text(`nav.${name}`)}
+            keys={['G', letters.get(name)?.toUpperCase() ?? '']}
+          />
+        ))}
+      </Section>
     </Modal>
   );
 }
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <Stack component="section" gap={6} aria-label={title}>
+    <section aria-label={title}>
       <Title order={3}>{title}</Title>
-      {children}
-    </Stack>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={40} verticalSpacing={6} mb="md" mt={6}>
+        {children}
+      </SimpleGrid>
+    </section>
   );
 }
 

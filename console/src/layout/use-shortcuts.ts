@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useAccountId } from '../account/use-me.ts';
-import { useSections } from './navigation.tsx';
+import { useAreas } from './navigation.tsx';
 
 /** Pages by the letter after `g`. */
 export const pageLetters = {
@@ -39,7 +39,7 @@ export function isTyping(target: EventTarget | null): boolean {
 export function useShortcuts(help: () => void): void {
   const account = useAccountId();
   const navigate = useNavigate();
-  const sections = useSections();
+  const areas = useAreas();
   const begunAt = useRef(Number.NEGATIVE_INFINITY);
 
   useEffect(() => {
@@ -55,15 +55,13 @@ export function useShortcuts(help: () => void): void {
         help();
       } else if (isSecond && Object.hasOwn(pageLetters, key)) {
         const name = pageLetters[key as keyof typeof pageLetters];
-        const entry = sections
-          .flatMap(({ entries }) => entries)
-          .find((candidate) => candidate.name === name);
-        if (entry?.to === undefined) return;
+        const page = areas.flatMap(({ pages }) => pages).find((one) => one.name === name);
+        if (page === undefined || 'href' in page) return;
         event.preventDefault();
-        navigate({ to: entry.to, params: { account } });
+        navigate({ to: page.to, params: { account } });
       }
     }
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [account, navigate, sections, help]);
+  }, [account, navigate, areas, help]);
 }

@@ -19,7 +19,6 @@ import { text } from '../texts/text.ts';
 import { MessageFilterBar } from './message-filter-bar.tsx';
 import { type MessageFilters, messageQuery, readMessageFilters } from './message-filters.ts';
 import { isFinalMessageState, waitOfLine } from './message-states.ts';
-import { MessageTabs } from './message-tabs.tsx';
 
 const route = getRouteApi('/$account/messages');
 
@@ -49,7 +48,6 @@ export function MessagesPage() {
           {text('messages.export')}
         </Button>
       </PageHeading>
-      <MessageTabs />
       <MessageFilterBar />
       <ListBody
         label={text('messages.title')}

@@ -14,7 +14,7 @@ import { type Column, Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { TimeText } from '../components/time-text.tsx';
-import { MessageTabs } from '../message/message-tabs.tsx';
+import '../message/event-texts.ts';
 import '../message/message.css';
 import { text } from '../texts/text.ts';
 import { replyAnchor } from './message-replies.tsx';
@@ -43,7 +43,6 @@ export function RepliesPage() {
   return (
     <>
       <PageHeading title={text('replies.title')} hint={text('replies.hint')} />
-      <MessageTabs />
       {(!isEmpty || from !== undefined) && (
         <Group component="search" mb="md" gap="12px 20px" align="flex-start">
           <form

@@ -4,7 +4,6 @@ import { useAccountId } from '../account/use-me.ts';
 import { PageHeading } from '../components/page-heading.tsx';
 import { text } from '../texts/text.ts';
 import { PolicySettings } from './policy-settings.tsx';
-import { SettingsTabs } from './settings-tabs.tsx';
 import { SignInProviderSettings } from './sign-in-provider-settings.tsx';
 
 /** How the account's people and programs get in. */
@@ -12,8 +11,7 @@ export function AccessSettingsPage() {
   const account = useAccountId();
   return (
     <>
-      <PageHeading title={text('settings.title')} hint={text('settings.hint')} />
-      <SettingsTabs />
+      <PageHeading title={text('nav.access')} hint={text('access.hint')} />
       <Stack gap="lg" maw={760}>
         <PolicySettings key={`policy ${account}`} />
         <SignInProviderSettings key={`provider ${account}`} />

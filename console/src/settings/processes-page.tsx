@@ -11,7 +11,6 @@ import { withBreaks } from '../components/with-breaks.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { processesTexts } from '../texts/en/processes.en.ts';
 import { addTexts, text } from '../texts/text.ts';
-import { SettingsTabs } from './settings-tabs.tsx';
 
 /** For operators: the processes on all machines, with what they do and how busy they are. */
 export function ProcessesPage() {
@@ -19,13 +18,12 @@ export function ProcessesPage() {
   const items = processes.data?.items ?? [];
   return (
     <>
-      <PageHeading title={text('settings.title')} hint={text('settings.hint')} />
-      <SettingsTabs />
+      <PageHeading title={text('nav.processes')} />
       {items.length > 0 && <ProcessSummary processes={items} />}
       <ListBody
-        label={text('processes.title')}
+        label={text('nav.processes')}
         pages={{ ...processes, items }}
-        empty={{ title: text('processes.title'), hint: '' }}
+        empty={{ title: text('nav.processes'), hint: '' }}
         idOf={({ id }) => id}
         columns={[
           {

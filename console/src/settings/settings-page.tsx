@@ -19,7 +19,6 @@ import { useForm } from '../form/use-form.ts';
 import { text, textOr } from '../texts/text.ts';
 import { OperatorSettings, SuspendCard } from './operator-settings.tsx';
 import { QuotaSettings } from './quota-settings.tsx';
-import { SettingsTabs } from './settings-tabs.tsx';
 import { useBackup } from './use-backup.ts';
 
 /** Settings of the account and the installation. */
@@ -28,8 +27,7 @@ export function SettingsPage() {
   const settings = useSettings();
   return (
     <>
-      <PageHeading title={text('settings.title')} hint={text('settings.hint')} />
-      <SettingsTabs />
+      <PageHeading title={text('nav.settings')} hint={text('settings.hint')} />
       <Stack gap="lg" maw={760}>
         {account !== undefined && <AccountSettings key={account.id} account={account} />}
         {account !== undefined && <AccountDetails account={account} />}

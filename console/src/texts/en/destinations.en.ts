@@ -1,11 +1,6 @@
 /** Destinations, their rate limits, and encryption. */
 export const destinationsTexts = {
-  'destinations.title': 'Destinations',
   'destinations.hint': 'Where mail waits, by recipient domain.',
-  'destinations.tabs': 'Delivery',
-  'destinations.tab.queue': 'Waiting mail',
-  'destinations.tab.receivers': 'Rate limits',
-  'destinations.tab.tls': 'TLS',
   'destinations.domain': 'Domain',
   'destinations.all': 'All domains',
   'destinations.paused': 'Paused',
@@ -28,7 +23,6 @@ export const destinationsTexts = {
   'destinations.none': 'No mail waiting',
   'destinations.noneHint': 'Mail that can’t be sent right away appears here.',
 
-  'receivers.title': 'Rate limits',
   'receivers.hint': 'How fast each mailbox provider takes mail. All processes share these limits.',
   'receivers.none': 'No rate limits yet',
   'receivers.noneHint': 'They appear here once you send to a mailbox provider.',
@@ -48,7 +42,6 @@ export const destinationsTexts = {
   'receivers.save': 'Save',
   'receivers.saved': 'Rate limits for {name} saved.',
 
-  'encryption.title': 'TLS',
   'encryption.hint': 'Encrypted and failed connections, per recipient domain and day (UTC).',
   'encryption.filter': 'Domain',
   'encryption.from': 'From',

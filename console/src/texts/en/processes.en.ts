@@ -1,6 +1,5 @@
 /** Processes of the installation. */
 export const processesTexts = {
-  'processes.title': 'Processes',
   'processes.running': '{running|1 process|# processes} running',
   'processes.live': 'Updates every 5 seconds',
   'processes.vanished': '{vanished} of {all|1 process|# processes} not responding',

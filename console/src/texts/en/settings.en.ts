@@ -1,11 +1,6 @@
 /** Settings of the account and the installation. */
 export const settingsTexts = {
-  'settings.title': 'Account',
   'settings.hint': 'Settings for this account and its installation.',
-  'settings.tabs': 'Account settings',
-  'settings.tab.general': 'General',
-  'settings.tab.access': 'Access',
-  'settings.tab.processes': 'Processes',
   'settings.account': 'Profile',
   'settings.nameBlank': 'Enter a name.',
   'settings.name': 'Name',
@@ -15,6 +10,8 @@ export const settingsTexts = {
   'settings.retentionHint': 'Set by the operator of this installation.',
   'settings.retentionChange': 'Change it in Operator controls',
   'settings.days': '{count|1 day|# days}',
+
+  'access.hint': 'How people sign in to this account.',
 
   'privacy.title': 'Privacy',
   'privacy.retention': 'How long personal data is kept',
