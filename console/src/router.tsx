@@ -13,6 +13,7 @@ import { PageFailure } from './layout/page-failure.tsx';
 import { Shell } from './layout/shell.tsx';
 import { StartPage } from './layout/start-page.tsx';
 import { readMessageFilters } from './message/message-filters.ts';
+import { readPersonFilter } from './person/person-filter.ts';
 import { readReplyFilters } from './reply/reply-filters.ts';
 import { readReportFilters } from './report/report-filters.ts';
 import { readScheduleFilters } from './schedule/schedule-filters.ts';
@@ -88,6 +89,10 @@ const pages = [
   page('/integrations', () => import('./integration/integrations-page.tsx'), 'IntegrationsPage'),
   page('/lists', () => import('./list/lists-page.tsx'), 'ListsPage'),
   page('/lists/$list', () => import('./list/list-page.tsx'), 'ListPage'),
+  createRoute({
+    ...pageOf('/people', () => import('./person/people-page.tsx'), 'PeoplePage'),
+    validateSearch: readPersonFilter,
+  }),
   createRoute({
     ...pageOf(
       '/suppressions',

@@ -62,6 +62,8 @@ const pages = [
   'webhooks',
   `webhooks/${webhook.body.id}`,
   'outboxes',
+  'people',
+  'people?address=first%40people.test',
   'lists',
   'lists/l-1',
   'suppressions',

@@ -69,15 +69,21 @@ interface RecipientNameProps {
   recipient: Message['recipients'][number];
 }
 
-/** A recipient, with its state if those of the message differ. */
+/** A recipient, which leads to all about that person, with its state if those of the message differ. */
 function RecipientName({ message, recipient: { address, role, state } }: RecipientNameProps) {
   const { content, recipients } = message;
   const hasSeveralStates = new Set(recipients.map((recipient) => recipient.state)).size > 1;
   return (
     <>
-      {role === 'to' && typeof content?.toName === 'string' && address !== null
-        ? formatMailbox(content.toName, address)
-        : (address ?? text('messages.erased'))}{' '}
+      {address === null ? (
+        text('messages.erased')
+      ) : (
+        <PageAnchor to="/$account/people" search={{ address }}>
+          {role === 'to' && typeof content?.toName === 'string'
+            ? formatMailbox(content.toName, address)
+            : address}
+        </PageAnchor>
+      )}{' '}
       {hasSeveralStates && (
         <StateBadge
           state={state}

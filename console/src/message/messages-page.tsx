@@ -95,7 +95,7 @@ function exportUrl(accountId: string, filters: MessageFilters): string {
 }
 
 /** All columns, in display order. The first one links to the message, so it is always shown. */
-const columns = {
+export const messageLogColumns = {
   to: { title: text('messages.to'), cell: (line) => <MessageLink line={line} /> },
   subject: {
     title: text('messages.subject'),
@@ -144,9 +144,9 @@ const columns = {
   },
 } as const satisfies Readonly<Record<string, Column<MessageLine>>>;
 
-type ColumnName = keyof typeof columns;
+type ColumnName = keyof typeof messageLogColumns;
 
-const names = Object.keys(columns) as ColumnName[];
+const names = Object.keys(messageLogColumns) as ColumnName[];
 const defaultNames: ColumnName[] = ['to', 'subject', 'state', 'template', 'accepted'];
 
 /** The chosen columns, which this browser remembers. */
@@ -159,7 +159,7 @@ function useMessageColumns() {
   const chosen = new Set<ColumnName>(['to', ...(Array.isArray(stored) ? stored : defaultNames)]);
   return {
     chosen,
-    columns: names.filter((name) => chosen.has(name)).map((name) => columns[name]),
+    columns: names.filter((name) => chosen.has(name)).map((name) => messageLogColumns[name]),
     choose(name: ColumnName, shown: boolean) {
       setStored(names.filter((one) => (one === name ? shown : chosen.has(one))));
     },
@@ -183,7 +183,7 @@ function ColumnPicker({
           {names.map((name) => (
             <Checkbox
               key={name}
-              label={columns[name].title}
+              label={messageLogColumns[name].title}
               checked={chosen.has(name)}
               disabled={name === 'to'}
               onChange={(event) => choose(name, event.currentTarget.checked)}

@@ -88,7 +88,7 @@ export function RepliesPage() {
           <Rows
             label={text('replies.title')}
             items={shown}
-            columns={columns}
+            columns={replyColumns}
             idOf={({ replyId }) => replyId}
             compact
           />
@@ -99,7 +99,7 @@ export function RepliesPage() {
   );
 }
 
-const columns: readonly Column<ReplySummary>[] = [
+export const replyColumns: readonly Column<ReplySummary>[] = [
   { title: text('replies.from'), cell: (reply) => <ReplySender reply={reply} /> },
   { title: text('replies.subject'), cell: (reply) => <ReplyLink reply={reply} /> },
   {

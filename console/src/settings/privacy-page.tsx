@@ -1,17 +1,14 @@
 import './settings-texts.ts';
-import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { Group, NumberInput, Stack } from '@mantine/core';
 import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { RetentionRule } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
-import { showNotice } from '../components/notices.tsx';
+import { PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RemoveButton } from '../components/remove-button.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { SectionCard } from '../components/section-card.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -48,7 +45,7 @@ function PrivacySettings() {
         title={text('privacy.personTitle')}
         hint={text('privacy.personHint')}
       >
-        <PersonData />
+        <PageButton to="/$account/people">{text('people.find')}</PageButton>
       </SectionCard>
     </Stack>
   );
@@ -92,57 +89,5 @@ function RuleForm({ rule }: { rule: RetentionRule | undefined }) {
       {may('privacy:write') && <SaveButton changed={changed} saving={saving} />}
       <ProblemAlert error={error} onRefreshed={reset} />
     </form>
-  );
-}
-
-/** Exports or erases all data about an address. */
-function PersonData() {
-  const accountId = useAccountId();
-  const may = useMay();
-  const [typed, setTyped] = useState('');
-  const address = typed.trim();
-  const given = /.@./.test(address);
-  return (
-    <Group align="flex-end">
-      <TextInput
-        label={text('privacy.person')}
-        type="email"
-        w={{ base: '100%', xs: 300 }}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-      />
-      <Group gap="xs">
-        {given ? (
-          <Button
-            component="a"
-            variant="default"
-            href={`/manage/v1/accounts/${accountId}/people/${encodeURIComponent(address)}`}
-            download
-          >
-            {text('privacy.export')}
-          </Button>
-        ) : (
-          <Button variant="default" disabled>
-            {text('privacy.export')}
-          </Button>
-        )}
-        {may('privacy:write') && (
-          <RemoveButton
-            disabled={!given}
-            title={text('privacy.eraseTitle')}
-            consequence={text('privacy.eraseConsequence')}
-            name={address}
-            action={text('privacy.erase')}
-            remove={async () => {
-              const { messages, contacts } = await api.delete(
-                '/accounts/{accountId}/people/{address}',
-                { accountId, address },
-              );
-              showNotice(text('privacy.erased', { messages, contacts }));
-            }}
-          />
-        )}
-      </Group>
-    </Group>
   );
 }

@@ -13,6 +13,7 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import type { Column } from '../components/rows.tsx';
 import { SearchField, useTypedText } from '../components/search-field.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
@@ -82,36 +83,47 @@ export function SuppressionsPage() {
           title: text(filtered ? 'suppressions.noneFound' : 'suppressions.none'),
           hint: text(filtered ? 'suppressions.noneFoundHint' : 'suppressions.noneHint'),
         }}
-        columns={[
-          { title: text('suppressions.address'), cell: ({ address }) => address },
-          {
-            title: text('suppressions.reason'),
-            cell: (entry) => nameOf(entry.reason),
-          },
-          {
-            title: text('suppressions.since'),
-            cell: ({ createdAt }) => <TimeText value={createdAt} as="minute" />,
-          },
-          {
-            title: text('suppressions.message'),
-            cell: ({ messageId }) =>
-              messageId !== null && (
-                <PageAnchor to="/$account/messages/$message" params={{ message: messageId }}>
-                  {text('suppressions.showMessage')}
-                </PageAnchor>
-              ),
-          },
-          {
-            title: text('actions'),
-            actions: true,
-            cell: (entry) => <RemoveSuppression entry={entry} />,
-          },
-        ]}
+        columns={[addressColumn, ...suppressionColumns]}
       />
       <SuppressionDialog {...dialog} />
     </>
   );
 }
+
+const addressColumn: Column<Suppression> = {
+  title: text('suppressions.address'),
+  cell: ({ address }) => (
+    <PageAnchor to="/$account/people" search={{ address }}>
+      {address}
+    </PageAnchor>
+  ),
+};
+
+/** Why and since when an address is suppressed, and its removal. */
+export const suppressionColumns: readonly Column<Suppression>[] = [
+  {
+    title: text('suppressions.reason'),
+    cell: (entry) => nameOf(entry.reason),
+  },
+  {
+    title: text('suppressions.since'),
+    cell: ({ createdAt }) => <TimeText value={createdAt} as="minute" />,
+  },
+  {
+    title: text('suppressions.message'),
+    cell: ({ messageId }) =>
+      messageId !== null && (
+        <PageAnchor to="/$account/messages/$message" params={{ message: messageId }}>
+          {text('suppressions.showMessage')}
+        </PageAnchor>
+      ),
+  },
+  {
+    title: text('actions'),
+    actions: true,
+    cell: (entry) => <RemoveSuppression entry={entry} />,
+  },
+];
 
 /** Updates the filters in the URL: selections immediately, typed text after a short delay. */
 function Filters({ filters }: { filters: SuppressionFilters }) {

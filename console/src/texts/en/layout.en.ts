@@ -42,6 +42,7 @@ export const layoutTexts = {
   'nav.smtp': 'SMTP',
   'nav.integrations': 'OAuth apps',
   'nav.lists': 'Lists',
+  'nav.people': 'People',
   'nav.suppressions': 'Suppressions',
   'nav.destinations': 'Waiting mail',
   'nav.receivers': 'Rate limits',

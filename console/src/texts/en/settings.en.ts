@@ -23,14 +23,18 @@ export const settingsTexts = {
   'privacy.engagementDays': 'Opens and clicks (days)',
   'privacy.withMessage': 'Same as message',
   'privacy.saved': 'Retention saved.',
-  'privacy.person': 'Email address',
-  'privacy.personHint': 'Export or erase everything stored about a person.',
+  'privacy.personHint': 'Find a person to export or erase everything stored about them.',
   'privacy.export': 'Export',
   'privacy.erase': 'Erase',
   'privacy.eraseTitle': 'Erase all data about this address?',
   'privacy.eraseConsequence':
     'Its messages lose all personal data, waiting messages are canceled, and it’s removed from every list. Suppressions stay. You can’t undo this.',
   'privacy.erased': 'Erased from {messages|1 message|# messages} and {contacts|1 list|# lists}.',
+
+  'people.hint': 'Mail to an address, its suppression and its replies.',
+  'people.find': 'Whole email address',
+  'people.findHint': 'See what a person got, and whether they can get more.',
+  'people.notSuppressed': 'Not suppressed.',
 
   'settings.archiveAddress': 'Archive address',
   'settings.archiveHint':
