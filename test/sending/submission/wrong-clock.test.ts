@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { syncIdClock } from '../../../src/base/database/database-time-store.ts';
+import { newId } from '../../../src/base/values/ids.ts';
 import { minIdAt, timeOfId } from '../../../src/base/values/uuid7.ts';
 import { deleteOldData } from '../../../src/outcomes/retention/delete-old-data.ts';
 import { logIntoLines } from '../../support/log-into-lines.ts';
@@ -18,7 +20,7 @@ function setClock(days: number): void {
   Date.now = () => now() + days * day;
 }
 
-const { database, url } = await createTestDatabase();
+const { database, url, clock } = await createTestDatabase();
 const shop = await openShop(database);
 setClock(-100);
 const service = await startTestService({ databaseUrl: url, worker: false });
@@ -86,4 +88,13 @@ test('a node with a fast clock deletes nothing that is new', async () => {
   await runRetention();
   setClock(0);
   assert.deepEqual(await rowsOf(id), bothExist);
+});
+
+test('IDs of a process have the time of its database’s machine while a test moves its own', async () => {
+  setClock(0);
+  const { log } = logIntoLines('error');
+  await clock.advance(4 * day);
+  await syncIdClock(database.pool, log);
+  await clock.reset();
+  assert.ok(Math.abs(timeOfId(newId()).getTime() - now()) < 60_000);
 });
