@@ -164,6 +164,7 @@ test('a page that still shows numbers while the service is unreachable says from
   const alert = page.getByRole('alert').filter({ hasText: 'Can’t reach the service' });
   await alert.getByText(/^What you see here is from .*\d:\d\d/).waitFor();
   await page.getByRole('link', { name: 'Reports', exact: true }).click();
+  await page.getByRole('cell', { name: 't-0001' }).waitFor();
   await alert.getByText(/^What you see here is from .*\d:\d\d/).waitFor();
   assert.deepEqual(await page.locator('.figure').allTextContents(), figures);
   await takeScreenshot(page, 'console-reports-from-before');

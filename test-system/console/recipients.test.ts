@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { signInToManagement } from '../../test/support/management-client.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const { database, service, shop, it } = await openConsoleWorld();
@@ -245,5 +246,6 @@ it('suppressions: an import lists the invalid lines of its file; a removal is un
   await page.getByRole('link', { name: 'Suppressions', exact: true }).click();
   await page.waitForURL(/suppressions$/);
   await row.getByText('Unsubscribed').waitFor();
-  assert.equal(await page.getByLabel('Address contains').inputValue(), '');
+  const contains = page.getByLabel('Address contains');
+  await waitFor('the field to be empty', async () => (await contains.inputValue()) === '');
 });

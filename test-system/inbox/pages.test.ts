@@ -376,7 +376,8 @@ test('the keyboard reaches every control; J, K, / and Escape move through the in
   await page.waitForURL(/search=older\+jk/);
   await page.goBack();
   await page.waitForURL(inbox);
-  assert.equal(await page.getByLabel('Search subject').inputValue(), '');
+  const search = page.getByLabel('Search subject');
+  await waitFor('the field to be empty', async () => (await search.inputValue()) === '');
   await page.goForward();
   await page.waitForURL(/search=older\+jk/);
   await page.keyboard.press('Escape');
@@ -385,7 +386,7 @@ test('the keyboard reaches every control; J, K, / and Escape move through the in
   // Going back and forth faster than a pause in typing doesn't undo either.
   for (let polls = 0; polls < 2; polls += 1)
     await page.waitForRequest(/inbox\/messages\?.*search=older/);
-  assert.equal(await page.getByLabel('Search subject').inputValue(), 'older jk');
+  assert.equal(await search.inputValue(), 'older jk');
   await page.waitForURL(`${inbox}?search=older+jk`);
   await page.context().close();
 });
