@@ -46,8 +46,9 @@ test('templates: what is typed while a save is under way stays unsaved, and leav
   const save = await held;
   await page.keyboard.press('Control+s');
   await subject.fill('Typed meanwhile');
+  const answered = page.waitForResponse((response) => response.request().method() === 'PUT');
   await save.continue();
-  await page.waitForResponse((response) => response.request().method() === 'PUT');
+  await answered;
   // The second Ctrl+S waited, and sent what was typed until then.
   await page.getByText('Saved', { exact: true }).waitFor();
   assert.equal(await page.getByRole('alert', { name: 'Someone else saved' }).count(), 0);
@@ -59,9 +60,9 @@ test('templates: what is typed while a save is under way stays unsaved, and leav
   await page.getByRole('button', { name: 'Save draft' }).click();
   const second = await again;
   await subject.fill('Not sent');
+  const refreshed = page.waitForResponse(/templates\/t-typing$/);
   await second.continue();
-  await page.getByText('Unsaved changes').waitFor();
-  await page.waitForResponse(/templates\/t-typing$/);
+  await refreshed;
   await page.getByText('Unsaved changes').waitFor();
   const asked = page.waitForEvent('dialog');
   const leaving = page.getByRole('link', { name: 'Overview' }).click();

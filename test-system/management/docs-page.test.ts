@@ -24,7 +24,6 @@ const viewerRules: ReadonlySet<string> = new Set([
 test('the documentation shows the contract and the management API under its strict policy, without requests or links to other hosts', async () => {
   const visitor = await newVisitor(browser);
   const page = await visitor.newPage();
-  page.setDefaultTimeout(30_000);
   const requestedUrls: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => requestedUrls.push(request.url()));
@@ -72,7 +71,6 @@ test('the documentation shows the contract and the management API under its stri
 test('an operation is found by its name with the keyboard alone', async () => {
   const visitor = await newVisitor(browser);
   const page = await visitor.newPage();
-  page.setDefaultTimeout(30_000);
   await page.goto(`${service.url}/docs`);
   await page.getByRole('heading', { name: 'Signalpost', level: 1 }).waitFor();
   await page.keyboard.press('ControlOrMeta+k');

@@ -108,8 +108,6 @@ export async function visitConsole(
     await page.setViewportSize(viewportOf(options));
     await page.emulateMedia({ colorScheme: options.dark ? 'dark' : 'light' });
   }
-  // Allows for a busy machine.
-  page.setDefaultTimeout(30_000);
   const complaints: string[] = [];
   const unexpectedRequests: string[] = [];
   const pending = new Set<Request>();

@@ -80,11 +80,11 @@ export function viewportOf(options: VisitorOptions): { width: number; height: nu
 }
 
 /** A new window without cookies or cache. */
-export function newVisitor(
+export async function newVisitor(
   browser: Browser,
   options: VisitorOptions = {},
 ): Promise<BrowserContext> {
-  return browser.newContext({
+  const context = await browser.newContext({
     viewport: viewportOf(options),
     colorScheme: options.dark ? 'dark' : 'light',
     javaScriptEnabled: options.script ?? true,
@@ -92,6 +92,9 @@ export function newVisitor(
     ...(options.timeZone !== undefined && { timezoneId: options.timeZone }),
     ...(options.locale !== undefined && { locale: options.locale }),
   });
+  // Allows for a busy machine.
+  context.setDefaultTimeout(60_000);
+  return context;
 }
 
 /** Takes a screenshot of the whole page if there is a folder for them. */

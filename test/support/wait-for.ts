@@ -5,7 +5,7 @@
 export async function waitFor<Value>(
   what: string,
   probe: () => Promise<Value | undefined | false> | Value | undefined | false,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<Value> {
   const began = Date.now();
   for (;;) {
