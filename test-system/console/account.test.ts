@@ -255,6 +255,7 @@ it('privacy: personal data has its own retention period of at least three days; 
   await page.waitForURL(/people\?address=ann%40people\.test$/);
   const messages = page.getByRole('table', { name: 'Messages' });
   await messages.getByRole('link', { name: 'ann@people.test' }).first().click();
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   await page.getByRole('link', { name: 'ann@people.test', exact: true }).click();
   const isFree = page.getByText('Not suppressed.');
   await isFree.waitFor();
@@ -306,7 +307,8 @@ it('settings: an operator sets a quota and sees its usage; a negative quota is r
     await dialog.getByLabel('To').fill(`${to}@people.test`);
     await dialog.getByRole('button', { name: 'Send a test' }).click();
     await page.getByRole('link', { name: 'Open the message' }).click();
-    await page.waitForURL(/messages\/[\w-]{36}$/);
+    // The dialog is open until the page of the message is shown.
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     await visit.move(`${shop.id}/templates/t-0001`);
   }
   await page.getByRole('button', { name: 'Send a test' }).click();
@@ -609,6 +611,7 @@ it('webhooks: a new webhook shows its secret once; it is edited, rotated and pau
     await dialog.getByRole('button', { name: 'Rotate secret' }).click();
     await page.getByText('Both secrets verify events for 24 hours.').waitFor();
     await page.getByRole('button', { name: 'I’ve saved it' }).click();
+    await dialog.first().waitFor({ state: 'detached' });
   };
   await rotate(/For a day, events are signed with both/);
   await page.getByText('Two secrets are valid').waitFor();

@@ -40,6 +40,7 @@ it('replies: an empty log explains itself; a reply is found by its sender and le
   await rows.filter({ hasText: 'Until May' }).waitFor();
   await visit.look('replies');
   await page.getByLabel('Hide automatic replies').check();
+  await rows.filter({ hasText: 'Until May' }).waitFor({ state: 'detached' });
   await rows.getByText('Re: order').waitFor();
   assert.equal(await rows.count(), 1);
   const find = page.getByLabel('Search by sender address');

@@ -137,13 +137,18 @@ test('pages of any size add up to the same events, and a filter to those of its 
   );
 });
 
-test('a transaction that commits late is not skipped: events that began after it wait for it', async () => {
-  const { id } = await shop.send('note');
+/** Waits for the last event of a message. */
+async function waitForDelivered(id: string): Promise<void> {
   await waitFor('its events', async () =>
     (await readAll(await firstCursor(), 1_000)).some(
       ({ type, data }) => type === 'message.delivered' && data.messageId === id,
     ),
   );
+}
+
+test('a transaction that commits late is not skipped: events that began after it wait for it', async () => {
+  const { id } = await shop.send('note');
+  await waitForDelivered(id);
   const after = await latest();
   const gate = await pool.connect();
   await gate.query('begin');
@@ -183,6 +188,7 @@ test('a long poll returns the next event, or with none after its time', async ()
   const waiting = client.get(`${path}?after=${after}&wait=30`);
   const { id } = await shop.send('note');
   assert.equal(itemsOf(await waiting)[0]?.data.messageId, id);
+  await waitForDelivered(id);
 });
 
 test('a stream that is cut again and again neither misses nor repeats an event', async () => {

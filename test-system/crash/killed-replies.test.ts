@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import type { MessageId } from '../../src/base/values/ids.ts';
 import { ReplyAddresses } from '../../src/content/message/reply-address.ts';
@@ -14,17 +12,14 @@ import { createTestDatabase } from '../../test/support/test-database.ts';
 import { TestDns } from '../../test/support/test-dns.ts';
 import { startTestService, testKey } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
+import { freePort } from '../support/free-port.ts';
 
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
 const dns = await new TestDns().start();
 
 async function start() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
+  const port = await freePort();
   const service = runSignalpost(['serve', '--role', 'http,smtp', '--processes', '1'], {
     DATABASE_URL: url,
     PORT: '0',

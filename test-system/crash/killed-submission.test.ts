@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { addKey } from '../../test/support/api-key.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
@@ -11,6 +9,7 @@ import { submissionEnvironment, templateMail } from '../../test/support/submissi
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { waitForLock } from '../../test/support/wait-for-lock.ts';
+import { freePort } from '../support/free-port.ts';
 
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
@@ -19,10 +18,7 @@ const { environment } = await submissionEnvironment();
 const { SUBMISSION_PORT: _, ...settings } = environment;
 
 async function start() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
+  const port = await freePort();
   const service = runSignalpost(['serve', '--role', 'http,smtp', '--processes', '1'], {
     DATABASE_URL: url,
     PORT: '0',

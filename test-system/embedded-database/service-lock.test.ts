@@ -71,7 +71,7 @@ test('a running release before 0.2.0, which uses the superuser, is found', async
   assert.equal(user, SERVICE_ROLE);
   await writeFile(note, JSON.stringify({ ...rest, user: ADMIN_ROLE }));
   await rm(join(dataDir, 'database.service.password'));
-  const settings = await findRunningEmbedded(dataDir, 5_000);
+  const settings = await findRunningEmbedded(dataDir);
   assert(settings);
   assert.equal(await queryEmbedded(settings, 'select current_user::text'), ADMIN_ROLE);
   await database.stop();

@@ -8,10 +8,12 @@ import { previewInThread } from '../../src/operating/management/template/preview
 async function readNiceness(): Promise<number[]> {
   const tasks = await readdir('/proc/self/task');
   const texts = await Promise.all(
-    tasks.map((task) => readFile(`/proc/self/task/${task}/stat`, 'utf8')),
+    // A thread can end meanwhile.
+    tasks.map((task) => readFile(`/proc/self/task/${task}/stat`, 'utf8').catch(() => '')),
   );
   // After the name in parentheses, which may contain spaces.
-  return texts.map((text) => Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]));
+  const running = texts.filter((text) => text !== '');
+  return running.map((text) => Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]));
 }
 
 const onLinux = { skip: process.platform !== 'linux' && 'only Linux has priorities of threads' };

@@ -148,7 +148,7 @@ export class DeliveryWay {
 
   /** Waits until nothing is left to send, and reports have counted everything. @param except accounts whose messages wait */
   async settle(except: readonly string[] = []): Promise<void> {
-    await waitFor('all messages to be sent', () => this.#isSettled(except), 30_000).catch(
+    await waitFor('all messages to be sent', () => this.#isSettled(except)).catch(
       async (error: unknown) => {
         const { rows } = await this.stored.database.pool.query(
           'select account_id, stage, attempts, due_at, reason from queue_entry where account_id <> all ($1)',

@@ -20,12 +20,12 @@ async function backends(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** Exits with 0 once another process sees the stored message, and with 1 after ten seconds. */
+/** Exits with 0 once another process sees the stored message, and with 1 after a minute. */
 const look = `
   import pg from 'pg';
   const client = new pg.Client({ connectionString: process.argv[1] });
   await client.connect();
-  const until = performance.now() + 10_000;
+  const until = performance.now() + 60_000;
   let found = 0;
   while (found === 0 && performance.now() < until)
     found = (await client.query('select from message where id = $1', [process.argv[2]])).rowCount;
