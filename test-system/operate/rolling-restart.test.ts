@@ -34,7 +34,7 @@ async function startNode(port: number): Promise<Running> {
     SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
     PORT: String(port),
     TRUST_PROXY: '127.0.0.1',
-    DRAIN_SECONDS: '4',
+    DRAIN_SECONDS: '5',
     LOG_LEVEL: 'error',
   });
   await node.printed(/running at/);
