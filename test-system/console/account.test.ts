@@ -264,8 +264,16 @@ it('privacy: personal data has its own retention period of at least three days; 
   const suppressed = `/accounts/${shop.id}/suppressions`;
   await owner.put(`${suppressed}/ann@people.test`, { reason: 'manual' });
   await owner.put(`${suppressed}/joann@people.test`, { reason: 'manual' });
-  await visit.open(`${shop.id}/suppressions`);
-  await page.getByRole('link', { name: 'ann@people.test', exact: true }).click();
+  // More addresses that contain it than a page of the list has, all of them newer.
+  await database.pool.query(
+    `insert into suppression (account_id, address, reason, created_at)
+     select $1, n || '-ann@people.test', 'manual', now() from generate_series(1, 250) n`,
+    [shop.id],
+  );
+  await visit.open(`${shop.id}/suppressions?contains=250-ann`);
+  await page.getByRole('link', { name: '250-ann@people.test' }).click();
+  await page.getByRole('heading', { level: 1, name: '250-ann@people.test' }).waitFor();
+  await visit.open(`${shop.id}/people?address=ann%40people.test`);
   const suppressions = page.getByRole('table', { name: 'Suppressions' });
   await suppressions.getByRole('row', { name: /^Manual/ }).waitFor();
   await visit.look('person');
@@ -776,6 +784,11 @@ test('a viewer sees no buttons that would be refused, and an explanation on page
     await visit.move(`${shop.id}/templates`);
     await page.getByRole('link', { name: 't-0001' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /New|Actions/ }).count(), 0);
+    await visit.move(`${shop.id}/people?address=ann%40people.test`);
+    await page.getByRole('table', { name: 'Messages' }).getByText('ann@people.test').waitFor();
+    await page.getByText('Not suppressed.').waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Export' }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: /Erase|Remove/ }).count(), 0);
     // Pages that aren't in the menu are opened by URL.
     for (const path of ['keys', 'integrations', 'webhooks', 'inbox', 'team', 'audit']) {
       await visit.move(`${shop.id}/${path}`);

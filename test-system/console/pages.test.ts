@@ -295,6 +295,8 @@ it('the console can be used with the keyboard alone: skip link, menu, page and p
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Add a sender' }).waitFor();
+  const current = page.locator('[aria-current="page"]');
+  assert.deepEqual(await current.allInnerTexts(), ['Senders']);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await waitFor('the content to have the focus', async () =>

@@ -4,6 +4,7 @@ import { plainReply } from '../../test/support/reply-shop.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { getToken } from '../../test/support/shop.ts';
 import { SmtpClient } from '../../test/support/smtp-client.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const { service, shop, it, signedIn } = await openConsoleWorld({
@@ -50,6 +51,12 @@ it('replies: an empty log explains itself; a reply is found by its sender and le
   await find.fill('bob@customer.test');
   await find.press('Enter');
   await page.getByText('No replies from this address').waitFor();
+  await find.fill('Ada@customer.test');
+  await find.press('Enter');
+  await page.waitForURL(/replies\?from=/);
+  await tabs.getByRole('link', { name: 'Replies' }).click();
+  await page.waitForURL(/replies$/);
+  await waitFor('the field to follow', async () => (await find.inputValue()) === '');
   await find.fill('Ada@customer.test');
   await find.press('Enter');
   await page.waitForURL(/replies\?from=/);

@@ -44,7 +44,7 @@ export function AuditPage() {
   const file = new URLSearchParams(query as Record<string, string>);
   return (
     <>
-      <PageHeading title={text('audit.title')} hint={text('audit.hint')}>
+      <PageHeading title={text('nav.audit')} hint={text('audit.hint')}>
         {readable && (
           <Button
             component="a"
@@ -65,7 +65,7 @@ export function AuditPage() {
         />
       )}
       <ListBody
-        label={text('audit.title')}
+        label={text('nav.audit')}
         pages={pages}
         idOf={({ id }) => id}
         headingOf={({ at }) => formatDay(at)}

@@ -16,12 +16,12 @@ interface AreaListProps<Item> extends Omit<ListBodyProps<Item>, 'label' | 'empty
 export function AreaList<Item>({ area, add, children, ...list }: AreaListProps<Item>) {
   return (
     <>
-      <PageHeading title={text(`${area}.title`)} hint={text(`${area}.hint`)}>
+      <PageHeading title={text(`nav.${area}`)} hint={text(`${area}.hint`)}>
         {add}
       </PageHeading>
       <ListBody
         {...list}
-        label={text(`${area}.title`)}
+        label={text(`nav.${area}`)}
         empty={{
           icon: area,
           title: text(`${area}.none`),

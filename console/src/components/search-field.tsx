@@ -41,6 +41,37 @@ export function SearchField({ ref, name, value, change, ...input }: SearchFieldP
   );
 }
 
+interface WholeSearchProps extends Omit<SearchFieldProps, 'value' | 'change'> {
+  /** The text in the URL. */
+  shown: string;
+  /** Gets what was typed on Enter, and an empty text once the field is empty. */
+  show: (text: string) => void;
+}
+
+/** A field that searches for a whole text, such as an address, on Enter. */
+export function WholeSearch({ shown, show, ...field }: WholeSearchProps) {
+  const [typed, setTyped] = useState(shown);
+  useEffect(() => setTyped(shown), [shown]);
+  return (
+    <form
+      className="message-search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        show(typed);
+      }}
+    >
+      <SearchField
+        {...field}
+        value={typed}
+        change={(value) => {
+          setTyped(value);
+          if (value === '') show('');
+        }}
+      />
+    </form>
+  );
+}
+
 /**
  * What is typed into a field that filters by the URL. It changes the URL after a pause; the menu and the browser's
  * history, which change the URL as well, change what is in the field, and end a pause.

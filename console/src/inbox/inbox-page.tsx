@@ -72,7 +72,7 @@ function Mails({ inbox, mails, hint }: MailsProps) {
     if (mail !== undefined && field.current?.offsetParent === null) area.current?.focus();
   }, [mail]);
 
-  const title = text(isOfAccount ? 'inbox.title' : 'inbox.all');
+  const title = text(isOfAccount ? 'nav.inbox' : 'nav.captured');
   const count = `${mails.items.length}${mails.hasNextPage ? '+' : ''}`;
   useEffect(() => {
     document.title = `${title} (${count}) · Signalpost`;

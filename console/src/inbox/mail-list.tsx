@@ -44,7 +44,7 @@ export function MailList({ inbox, mails }: MailListProps) {
               : text('inbox.countFound', { count: items.length, search })}
         </Text>
       )}
-      <ul className="mails" aria-label={text('inbox.title')}>
+      <ul className="mails" aria-label={text('nav.inbox')}>
         {items.map((mail) => (
           <MailItem key={mail.id} mail={mail} inbox={inbox} />
         ))}

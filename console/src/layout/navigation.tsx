@@ -80,12 +80,11 @@ function useHere() {
     select: (matches) => matches.at(-1)?.fullPath.replace(/\/$/, '') ?? '',
   });
   const all = areas.flatMap(({ pages }) => pages);
-  const exact = all.find((page) => 'to' in page && page.to === here);
   const page =
-    exact ??
-    all.find((page) => 'to' in page && page.name !== 'overview' && here.startsWith(`${page.to}/`));
+    all.find((one) => 'to' in one && one.to === here) ??
+    all.find((one) => 'to' in one && one.name !== 'overview' && here.startsWith(`${one.to}/`));
   const area = areas.find(({ pages }) => page !== undefined && pages.includes(page));
-  return { areas, area, page, isBelow: exact === undefined };
+  return { areas, area, page };
 }
 
 function NavLink({
@@ -104,28 +103,37 @@ const RoutedLink = createLink(NavLink);
 
 interface PageLinkProps {
   page: Page;
-  /** Whether it leads to where the person is, or is an ancestor of that. */
-  current: 'page' | true | undefined;
+  /** Whether the person is there, or at something that belongs to it. */
+  isCurrent: boolean;
   className: string;
   icon?: IconName;
   label: string;
 }
 
-function PageLink({ page, current, ...rest }: PageLinkProps) {
+function PageLink({ page, isCurrent, ...rest }: PageLinkProps) {
   const { account = '' } = useParams({ strict: false });
   if ('href' in page) return <NavLink {...rest} href={page.href} />;
-  const state = current && { 'data-active': true, 'aria-current': current };
-  return <RoutedLink {...rest} {...state} to={page.to} params={{ account }} activeProps={{}} />;
+  return (
+    <RoutedLink
+      {...rest}
+      {...(isCurrent && { 'data-active': true, 'aria-current': true })}
+      to={page.to}
+      params={{ account }}
+      // Where it is the page itself, the router says that instead.
+      activeOptions={{ exact: true, includeSearch: false }}
+      activeProps={{}}
+    />
+  );
 }
 
 /** The menu of the console. */
 export function Navigation() {
-  const { areas, area, page, isBelow } = useHere();
+  const { areas, area } = useHere();
   return areas.map(({ name, icon, first }) => (
     <PageLink
       key={name}
       page={first}
-      current={area?.name === name ? (page === first && !isBelow ? 'page' : true) : undefined}
+      isCurrent={area?.name === name}
       className="nav-link"
       icon={icon}
       label={text(`area.${name}`)}
@@ -135,7 +143,7 @@ export function Navigation() {
 
 /** The pages of the area, above each of them. */
 export function AreaTabs() {
-  const { area, page, isBelow } = useHere();
+  const { area, page } = useHere();
   const shown = page?.name;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page can be out of sight on a phone
   useEffect(() => {
@@ -150,7 +158,7 @@ export function AreaTabs() {
         <PageLink
           key={one.name}
           page={one}
-          current={one === page ? (isBelow ? true : 'page') : undefined}
+          isCurrent={one === page}
           className="page-tab"
           label={text(`nav.${one.name}`)}
         />

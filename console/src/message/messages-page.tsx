@@ -36,7 +36,7 @@ export function MessagesPage() {
   const { columns, ...picker } = useMessageColumns();
   return (
     <>
-      <PageHeading title={text('messages.title')} hint={text('messages.hint')}>
+      <PageHeading title={text('nav.messages')} hint={text('messages.hint')}>
         <Switch
           mr="sm"
           label={text('messages.live')}
@@ -50,7 +50,7 @@ export function MessagesPage() {
       </PageHeading>
       <MessageFilterBar />
       <ListBody
-        label={text('messages.title')}
+        label={text('nav.messages')}
         pages={pages}
         columns={columns}
         idOf={({ id }) => id}

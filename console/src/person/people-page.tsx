@@ -2,11 +2,15 @@ import '../message/event-texts.ts';
 import '../settings/settings-texts.ts';
 import { Button, Group, Space, Stack, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
-import { type LoadedPages, usePages } from '../api/pages.ts';
+import { usePages } from '../api/pages.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { useGet } from '../api/use-get.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { EmptyState } from '../components/empty-state.tsx';
+import type { ListBodyProps } from '../components/list-body.tsx';
 import { LoadMore } from '../components/load-more.tsx';
 import { Note } from '../components/note.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -15,7 +19,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { type Column, Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
-import { SearchField } from '../components/search-field.tsx';
+import { WholeSearch } from '../components/search-field.tsx';
 import { messageLogColumns } from '../message/messages-page.tsx';
 import { replyColumns } from '../reply/replies-page.tsx';
 import { suppressionColumns } from '../suppression/suppressions-page.tsx';
@@ -24,25 +28,21 @@ import { readPersonFilter } from './person-filter.ts';
 
 const route = getRouteApi('/$account/people');
 
-/** Everything that an account knows about an address, for whoever answers that person's question. */
+/** All that an account has about an address, on one page. */
 export function PeoplePage() {
   const { address } = readPersonFilter(route.useSearch());
   const navigate = route.useNavigate();
-  const [typed, setTyped] = useState('');
   return (
     <>
       <PageHeading title={address ?? text('nav.people')} hint={text('people.hint')}>
         {address !== undefined && <PersonData address={address} />}
       </PageHeading>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          navigate({ search: readPersonFilter({ address: typed }) });
-          setTyped('');
-        }}
-      >
-        <SearchField name={text('people.find')} maxLength={320} value={typed} change={setTyped} />
-      </form>
+      <WholeSearch
+        name={text('people.find')}
+        maxLength={320}
+        shown={address ?? ''}
+        show={(typed) => navigate({ search: readPersonFilter({ address: typed }) })}
+      />
       <Space h="lg" />
       {address === undefined ? (
         <EmptyState icon="lists" title={text('people.find')} hint={text('people.findHint')} />
@@ -54,8 +54,8 @@ export function PeoplePage() {
 }
 
 function Person({ address }: { address: string }) {
-  const suppressions = usePages('/accounts/{accountId}/suppressions', {
-    query: { contains: address },
+  const suppressions = useGet('/accounts/{accountId}/suppressions/{address}', {
+    params: { address },
   });
   const messages = usePages('/accounts/{accountId}/messages', {
     query: { recipient: address, limit: 20 },
@@ -66,27 +66,31 @@ function Person({ address }: { address: string }) {
   });
   // At once, so that no part moves when another one arrives.
   if ([suppressions, messages, replies].some(({ isPending }) => isPending)) return <RowsSkeleton />;
-  const isOfPerson = (one: { readonly address: string }) =>
-    one.address.toLowerCase() === address.toLowerCase();
+  const { error } = suppressions;
+  const isFree = error instanceof ApiProblem && error.status === 404;
   const { to, subject, state, template, accepted } = messageLogColumns;
   return (
     <Stack gap="xl">
       <Part
-        title={text('suppressions.title')}
-        pages={{ ...suppressions, items: suppressions.items.filter(isOfPerson) }}
+        title={text('nav.suppressions')}
+        pages={{
+          ...suppressions,
+          error: isFree ? null : error,
+          items: isFree ? [] : (suppressions.data?.items ?? []),
+        }}
         columns={suppressionColumns}
         idOf={({ reason }) => reason}
         none={text('people.notSuppressed')}
       />
       <Part
-        title={text('messages.title')}
+        title={text('nav.messages')}
         pages={messages}
         columns={[to, subject, state, template, accepted]}
         idOf={({ id }) => id}
         none={text('messages.none')}
       />
       <Part
-        title={text('replies.title')}
+        title={text('nav.replies')}
         pages={replies}
         columns={replyColumns}
         idOf={({ replyId }) => replyId}
@@ -98,7 +102,7 @@ function Person({ address }: { address: string }) {
 
 interface PartProps<Item> {
   title: string;
-  pages: LoadedPages<Item>;
+  pages: ListBodyProps<Item>['pages'];
   columns: readonly Column<Item>[];
   idOf: (item: Item) => string;
   none: ReactNode;
@@ -111,7 +115,7 @@ function Part<Item>({ title, pages, columns, idOf, none }: PartProps<Item>) {
         {title}
       </Title>
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
-      {pages.data !== undefined && pages.items.length === 0 && <Note size="sm">{none}</Note>}
+      {pages.error === null && pages.items.length === 0 && <Note size="sm">{none}</Note>}
       {pages.items.length > 0 && (
         <Rows label={title} items={pages.items} columns={columns} idOf={idOf} compact />
       )}
@@ -124,6 +128,7 @@ function Part<Item>({ title, pages, columns, idOf, none }: PartProps<Item>) {
 function PersonData({ address }: { address: string }) {
   const accountId = useAccountId();
   const may = useMay();
+  const refresh = useRefresh('messages', 'suppressions', 'replies');
   if (!may('privacy:read')) return null;
   return (
     <Group gap="xs">
@@ -147,6 +152,7 @@ function PersonData({ address }: { address: string }) {
               { accountId, address },
             );
             showNotice(text('privacy.erased', { messages, contacts }));
+            await refresh();
           }}
         />
       )}

@@ -42,7 +42,7 @@ export function MessageReplies({ message }: { message: Message }) {
   return (
     <section aria-labelledby="replies" className="message-part">
       <Title order={2} id="replies" mb="sm">
-        {text('replies.title')}{' '}
+        {text('nav.replies')}{' '}
         <Text span inherit fw={400} c="dimmed">
           {count}
         </Text>
@@ -174,7 +174,7 @@ function ReplyBody({ reply }: { reply: Reply }) {
       </Tabs.List>
       {plain && <Tabs.Panel value="text">{plain}</Tabs.Panel>}
       <Tabs.Panel value="html">
-        <MailFrame html={reply.html} title={text('replies.title')} minHeight={64} />
+        <MailFrame html={reply.html} title={text('nav.replies')} minHeight={64} />
       </Tabs.Panel>
     </Tabs>
   );

@@ -12,7 +12,7 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { type Column, Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
-import { SearchField } from '../components/search-field.tsx';
+import { WholeSearch } from '../components/search-field.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import '../message/event-texts.ts';
 import '../message/message.css';
@@ -31,38 +31,22 @@ export function RepliesPage() {
     query: { from, limit: 50 },
     refetchInterval: 15_000,
   });
-  const [typed, setTyped] = useState(from ?? '');
   const [hidesAutomatic, setHidesAutomatic] = useState(false);
   const shown = pages.items.filter(({ automatic }) => !(automatic && hidesAutomatic));
   const isEmpty = pages.data !== undefined && pages.items.length === 0;
 
-  function find(value: string) {
-    navigate({ search: readReplyFilters({ from: value }), replace: true });
-  }
-
   return (
     <>
-      <PageHeading title={text('replies.title')} hint={text('replies.hint')} />
+      <PageHeading title={text('nav.replies')} hint={text('replies.hint')} />
       {(!isEmpty || from !== undefined) && (
         <Group component="search" mb="md" gap="12px 20px" align="flex-start">
-          <form
-            className="message-search"
-            onSubmit={(event) => {
-              event.preventDefault();
-              find(typed);
-            }}
-          >
-            <SearchField
-              name={text('replies.find')}
-              maxLength={320}
-              value={typed}
-              change={(value) => {
-                setTyped(value);
-                if (value === '') find('');
-              }}
-              error={reasonFor(pages.error, 'from')}
-            />
-          </form>
+          <WholeSearch
+            name={text('replies.find')}
+            maxLength={320}
+            shown={from ?? ''}
+            show={(typed) => navigate({ search: readReplyFilters({ from: typed }), replace: true })}
+            error={reasonFor(pages.error, 'from')}
+          />
           <Checkbox
             mt={8}
             label={text('replies.hideAutomatic')}
@@ -86,7 +70,7 @@ export function RepliesPage() {
       {shown.length > 0 && (
         <div className="replies-log">
           <Rows
-            label={text('replies.title')}
+            label={text('nav.replies')}
             items={shown}
             columns={replyColumns}
             idOf={({ replyId }) => replyId}

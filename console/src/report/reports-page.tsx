@@ -74,7 +74,7 @@ export function ReportsPage() {
   const file = new URLSearchParams({ ...now, ...applied, group, timeZone: zone });
   return (
     <>
-      <PageHeading title={text('reports.title')} hint={text('reports.hint')}>
+      <PageHeading title={text('nav.reports')} hint={text('reports.hint')}>
         <Button
           component="a"
           variant="default"
@@ -160,7 +160,7 @@ export function ReportsPage() {
         />
       </Paper>
       <ListBody
-        label={text('reports.title')}
+        label={text('nav.reports')}
         pages={{ ...report, items: rows, error: null }}
         empty={{ icon: 'reports', title: text('reports.none'), hint: text('reports.noneHint') }}
         idOf={({ key }) => key}

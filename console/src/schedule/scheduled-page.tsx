@@ -48,7 +48,7 @@ export function ScheduledPage() {
   ];
   return (
     <>
-      <PageHeading title={text('schedule.title')} hint={text('schedule.hint')} />
+      <PageHeading title={text('nav.scheduled')} hint={text('schedule.hint')} />
       {(filtered || pages.items.length > 0 || pages.isPlaceholderData) && (
         <ScheduleFilterBar
           filters={filters}
@@ -60,7 +60,7 @@ export function ScheduledPage() {
         <MatchingActions filters={filters} loaded={pages.items.length} more={pages.hasNextPage} />
       )}
       <ListBody
-        label={text('schedule.title')}
+        label={text('nav.scheduled')}
         pages={pages}
         columns={shown}
         idOf={({ messageId }) => messageId}

@@ -19,7 +19,7 @@ export function PrivacyPage() {
   const accountId = useAccountId();
   return (
     <>
-      <PageHeading title={text('privacy.title')} />
+      <PageHeading title={text('nav.privacy')} />
       <PrivacySettings key={accountId} />
     </>
   );

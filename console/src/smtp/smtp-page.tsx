@@ -22,7 +22,7 @@ export function SmtpPage() {
   const { data: settings, error, refetch } = useSettings();
   return (
     <>
-      <PageHeading title={text('smtp.title')} hint={text('smtp.hint')} />
+      <PageHeading title={text('nav.smtp')} hint={text('smtp.hint')} />
       <ProblemAlert error={error} retry={() => refetch()} />
       {settings === undefined ? (
         error === null && <RowsSkeleton />

@@ -50,7 +50,7 @@ export function SuppressionsPage() {
   const filtered = contains !== undefined || reason !== undefined;
   return (
     <>
-      <PageHeading title={text('suppressions.title')} hint={text('suppressions.hint')}>
+      <PageHeading title={text('nav.suppressions')} hint={text('suppressions.hint')}>
         {add}
         {may('suppressions:write') && (
           <Button variant="default" onClick={importer.open}>
@@ -75,7 +75,7 @@ export function SuppressionsPage() {
         <Filters filters={filters} />
       )}
       <ListBody
-        label={text('suppressions.title')}
+        label={text('nav.suppressions')}
         pages={pages}
         idOf={({ address, reason: why }) => `${address} ${why}`}
         empty={{

@@ -41,14 +41,14 @@ export function TeamPage() {
     !pages.hasNextPage && owners.length === 1 && owners[0]?.email === email;
   return (
     <>
-      <PageHeading title={text('team.title')} hint={text('team.hint')}>
+      <PageHeading title={text('nav.team')} hint={text('team.hint')}>
         {add}
       </PageHeading>
       <ListBody
-        label={text('team.title')}
+        label={text('nav.team')}
         pages={pages}
         idOf={({ email }) => email}
-        empty={{ title: text('team.title'), hint: text('team.hint') }}
+        empty={{ title: text('nav.team'), hint: text('team.hint') }}
         below={({ email }) =>
           failure?.email === email && (
             <ProblemAlert

@@ -38,7 +38,7 @@ export function TemplatesPage() {
   });
   return (
     <>
-      <PageHeading title={text('templates.title')} hint={text('templates.hint')}>
+      <PageHeading title={text('nav.templates')} hint={text('templates.hint')}>
         {add}
       </PageHeading>
       {(typed !== '' || pages.items.length > 0 || pages.isPlaceholderData) && (

@@ -67,7 +67,7 @@ function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
         {text('webhooks.all')}
       </PageAnchor>
       <PageHeading
-        title={webhook.data?.url ?? text('webhooks.title')}
+        title={webhook.data?.url ?? text('nav.webhooks')}
         state={webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
         {...(webhook.data !== undefined && { hint: <WebhookHint webhook={webhook.data} /> })}
       >

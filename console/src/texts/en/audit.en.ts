@@ -1,6 +1,5 @@
 /** The audit log. */
 export const auditTexts = {
-  'audit.title': 'Audit log',
   'audit.hint': 'Who changed what, and when.',
   'audit.export': 'Export CSV',
   'audit.at': 'Time',

@@ -1,6 +1,5 @@
 /** Domains and their warm-up. */
 export const domainsTexts = {
-  'domains.title': 'Domains',
   'domains.hint': 'The domains you send from, and their DNS records.',
   'domains.add': 'Add a domain',
   'domains.addHint': 'The part after the @ in your sender addresses.',

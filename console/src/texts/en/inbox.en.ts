@@ -1,8 +1,6 @@
 /** The inbox. */
 export const inboxTexts = {
-  'inbox.title': 'Test inbox',
   'inbox.hint': 'Test mode: mail is kept here and not delivered.',
-  'inbox.all': 'All captured mail',
   'inbox.allHint': 'The mail of every account, and the service’s own.',
   'inbox.mail': 'Message',
   'inbox.testHint': 'Messages sent with test keys. They aren’t delivered.',

@@ -1,6 +1,5 @@
 /** OAuth apps and secrets. */
 export const integrationsTexts = {
-  'integrations.title': 'OAuth apps',
   'integrations.hint': 'Apps that act on behalf of users of this account who approve them.',
   'integrations.forOwn': 'For your own servers and scripts,',
   'integrations.useKey': 'use an API key',

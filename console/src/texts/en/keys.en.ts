@@ -1,6 +1,5 @@
 /** API keys. */
 export const keysTexts = {
-  'keys.title': 'API keys',
   'keys.hint': 'For your own systems: servers, scripts and CI. A key belongs to this account only.',
   'keys.forOthers': 'Building an app for other people’s accounts?',
   'keys.useApp': 'Register an OAuth app',

@@ -1,6 +1,5 @@
 /** Lists, contacts and imports. */
 export const listsTexts = {
-  'lists.title': 'Lists',
   'lists.hint': 'Contact lists your apps read through the API. Signalpost doesn’t send to lists.',
   'lists.add': 'New list',
   'lists.create': 'Create list',

@@ -40,7 +40,6 @@ export const messagesTexts = {
   'event.by.hand': 'by a user',
   'event.version-kept': 'Accepted template version used',
 
-  'messages.title': 'Messages',
   'messages.hint': 'All messages, newest first.',
   'messages.live': 'Live',
   'messages.state': 'State',

@@ -1,6 +1,5 @@
 /** Outboxes. */
 export const outboxesTexts = {
-  'outboxes.title': 'Outboxes',
   'outboxes.hint': 'Tables of your own databases. Each row that your transactions commit is sent.',
   'outboxes.add': 'Add an outbox',
   'outboxes.change': 'Edit {id}',

@@ -1,7 +1,6 @@
 /** Replies to messages; not part of the first view. */
 export const repliesTexts = {
   'event.replied': 'Replied',
-  'replies.title': 'Replies',
   'replies.hint': 'Replies to your messages, newest first.',
   'replies.find': 'Search by sender address',
   'replies.noneFound': 'No replies from this address',

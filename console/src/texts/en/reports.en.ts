@@ -1,6 +1,5 @@
 /** Reports. */
 export const reportsTexts = {
-  'reports.title': 'Reports',
   'reports.hint':
     'Percentages are of accepted messages. Opens and clicks by machines aren’t counted.',
   'reports.export': 'Export CSV',

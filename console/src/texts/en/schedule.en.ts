@@ -1,6 +1,5 @@
 /** Messages whose send time is ahead. */
 export const scheduleTexts = {
-  'schedule.title': 'Scheduled',
   'schedule.panelTitle': 'Schedule',
   'schedule.hint': 'Messages waiting for their send time, soonest first.',
   'schedule.to': 'To',

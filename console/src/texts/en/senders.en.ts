@@ -1,6 +1,5 @@
 /** Senders. */
 export const sendersTexts = {
-  'senders.title': 'Senders',
   'senders.hint': 'The addresses you send from. Only verified senders can send.',
   'senders.add': 'Add a sender',
   'senders.change': 'Edit sender',

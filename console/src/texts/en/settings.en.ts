@@ -13,7 +13,6 @@ export const settingsTexts = {
 
   'access.hint': 'How people sign in to this account.',
 
-  'privacy.title': 'Privacy',
   'privacy.retention': 'How long personal data is kept',
   'privacy.personTitle': 'Data about a person',
   'privacy.hint':

@@ -1,6 +1,5 @@
 /** SMTP submission. */
 export const smtpTexts = {
-  'smtp.title': 'SMTP',
   'smtp.hint':
     'For programs that can’t call the API: shops, forums, GitLab, printers. Messages are checked, sent and reported like all others.',
   'smtp.settings': 'Settings',

@@ -1,6 +1,5 @@
 /** Suppressions. */
 export const suppressionsTexts = {
-  'suppressions.title': 'Suppressions',
   'suppressions.hint': 'Addresses you don’t send to.',
   'suppressions.add': 'Suppress an address',
   'suppressions.addHint': 'Requests to it are rejected from now on.',

@@ -1,6 +1,5 @@
 /** Team and roles. */
 export const teamTexts = {
-  'team.title': 'Team',
   'team.hint': 'People in this account and their roles.',
   'team.invite': 'Invite someone',
   'team.send': 'Send invitation',

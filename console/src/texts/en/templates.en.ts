@@ -1,6 +1,5 @@
 /** Templates, their versions, and using them. */
 export const templatesTexts = {
-  'templates.title': 'Templates',
   'templates.hint': 'The content of your email. Publish a template before you send with it.',
   'templates.add': 'New template',
   'templates.addFrom': 'New template: {name}',

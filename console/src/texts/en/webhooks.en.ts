@@ -1,6 +1,5 @@
 /** Webhooks. */
 export const webhooksTexts = {
-  'webhooks.title': 'Webhooks',
   'webhooks.hint': 'Signed message events, sent to your endpoints.',
   'webhooks.add': 'Add a webhook',
   'webhooks.change': 'Edit webhook',
