@@ -192,7 +192,7 @@ async function takePictures(
   await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
   await takePicture(page, 'editor', scheme);
   await page.goto(`${url}/console/${account}/messages/${message}`);
-  await page.getByText('Captured in the test inbox').waitFor();
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
   await takePicture(page, 'message', scheme);
   await page.goto(`${url}/console/.server/inbox`);
