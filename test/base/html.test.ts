@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseFragment } from 'parse5';
 import { Html, type HtmlValue, html } from '../../src/base/values/html.ts';
+import { codePoint } from '../support/code-point.ts';
 import { hostileText } from '../support/hostile-text.ts';
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
   fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '=', '`', '/', 'a', ';', '#') }),
   hostileText(),
 );

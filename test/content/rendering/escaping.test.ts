@@ -79,8 +79,15 @@ test('text and attributes contain exactly the value', () => {
 });
 
 test('a link from a value is http, https or mailto, or empty', () => {
+  const schemes = ['https://', 'HTTP://', 'mailto:', 'javascript:', 'data:', '//', ''];
+  // The library's own URLs list all code points, which takes seconds.
+  const url = fc
+    .tuple(fc.constantFrom(...schemes), fc.domain(), hostileText(10))
+    .map(
+      ([scheme, host, text]) => `${scheme}${host}/?q=${encodeURIComponent(text.toWellFormed())}`,
+    );
   fc.assert(
-    fc.property(fc.oneof(hostileText(3), fc.webUrl({ withQueryParameters: true })), (value) => {
+    fc.property(fc.oneof(hostileText(3), url), (value) => {
       const href = attribute(render(value), 'whole', 'href');
       if (href === '') return;
       assert.match(new URL(href).protocol, /^(https?|mailto):$/);
