@@ -68,6 +68,8 @@ const garbageFlags = [
   '--max-semi-space-size=32',
   '--no-parallel-scavenge',
 ];
+/** Of each service's main pool. A new one costs PostgreSQL as much as dozens of a test's statements. */
+const fewConnections = '4';
 const options = rest.filter((argument) => argument.startsWith('-'));
 const wanted = rest.filter((argument) => !argument.startsWith('-'));
 const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
@@ -137,6 +139,7 @@ async function run(): Promise<number> {
         TEST_POSTGRES_URL: postgres.url,
         TEST_SERVICE_URL: postgres.serviceUrl,
         TEST_TEMPLATE_DATABASE: template,
+        ...(folder === 'test' && { TEST_CONNECTIONS: fewConnections }),
         ...(dataFolders && { TEST_DATA_FOLDERS: dataFolders.path }),
       },
     },

@@ -84,7 +84,9 @@ export async function startTestService(
       passwordMemory: testPasswordMemory,
     }),
   };
-  const database = openDatabase({ url: options.databaseUrl });
+  const connections = process.env.TEST_CONNECTIONS;
+  const limits = connections === undefined ? {} : { maxConnections: Number(connections) };
+  const database = openDatabase({ url: options.databaseUrl }, limits);
   const log = createLog(config.logLevel, options.logTo && { write: options.logTo });
   const app = createApp({
     config,

@@ -48,7 +48,7 @@ export interface Database {
 export interface DatabaseOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName?: string;
-  /** Max connections of this pool. */
+  /** Max connections of its main pool; the others have at most half as many. */
   readonly maxConnections?: number;
   /** Milliseconds to wait for a response before dropping the connection. */
   readonly statementTimeoutMs?: number;
@@ -123,10 +123,12 @@ export function openDatabase(settings: DatabaseSettings, options: DatabaseOption
     ignoreIdleErrors(pool);
     return pool;
   };
-  const pool = openPool({ max: options.maxConnections ?? 10 });
-  const queuePool = openPool({ max: 4, options: `${client.options} -c enable_seqscan=off` });
+  const { maxConnections = 10 } = options;
+  const pool = openPool({ max: maxConnections });
+  const few = Math.min(4, Math.ceil(maxConnections / 2));
+  const queuePool = openPool({ max: few, options: `${client.options} -c enable_seqscan=off` });
   const followPool = openPool({
-    max: 4,
+    max: few,
     options: `${client.options} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off`,
     preparesAll: true,
   });
