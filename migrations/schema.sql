@@ -298,6 +298,21 @@ create table domain_finding (
   domain_finding_state_check CHECK (state = ANY (ARRAY['ok'::text, 'missing'::text, 'wrong'::text, 'unknown'::text]))
 );
 
+create table failed_request (
+  account_id text not null,
+  id uuid not null,
+  at timestamp with time zone not null default now(),
+  client_id text not null,
+  method text not null,
+  route text not null,
+  status smallint not null,
+  error text not null,
+  details jsonb not null,
+  failed_request_pkey PRIMARY KEY (account_id, id),
+  failed_request_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+CREATE INDEX failed_request_at ON failed_request USING btree (at);
+
 create table feed_cursor (
   name text not null,
   tx xid8 not null,

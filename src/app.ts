@@ -4,6 +4,7 @@ import { createAccessModule } from './accounts/access/access-module.ts';
 import { AccountDirectory } from './accounts/account/account-directory.ts';
 import { AuditLines } from './accounts/audit/audit-lines.ts';
 import { IntegrationDirectory } from './accounts/oauth/integration-directory.ts';
+import { FailedRequests } from './accounts/requests/failed-requests.ts';
 import { DkimKeyStore } from './accounts/sender/dkim-key-store.ts';
 import { DomainDirectory, SenderDirectory } from './accounts/sender/sender-directory.ts';
 import { SenderVerification } from './accounts/sender/sender-verification.ts';
@@ -150,6 +151,7 @@ export function createApp(dependencies: AppDependencies): App {
     accounts,
     signIn: signInSettingsOf(config),
   });
+  const failedRequests = new FailedRequests({ ...access, database, log });
   const senders = new SenderDirectory(database, changes);
   const integrations = new IntegrationDirectory(database, changes);
   const templates = new TemplateDirectory(database, changes, loadMeasurable, share);
@@ -387,6 +389,7 @@ export function createApp(dependencies: AppDependencies): App {
     https: certificate !== undefined || config.publicUrl?.startsWith('https:') === true,
     tracing,
     access: config.logLines.access ? new AccessLog(log) : undefined,
+    onFailed: (request) => void failedRequests.add(request),
     misdirected: describeMisdirected(roles),
   });
 
@@ -482,6 +485,7 @@ export function createApp(dependencies: AppDependencies): App {
       processReport.start();
       auditLines?.start();
       access.start();
+      failedRequests.start();
       session.start();
       await submission.start();
       await inbox?.start();
@@ -515,6 +519,7 @@ export function createApp(dependencies: AppDependencies): App {
       await reportUpkeep.stop();
       await webhooks.stop();
       await session.stop();
+      await failedRequests.stop();
       await access.stop();
       await auditLines?.stop();
       await inbox?.stop();

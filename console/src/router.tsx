@@ -16,6 +16,7 @@ import { readMessageFilters } from './message/message-filters.ts';
 import { readPersonFilter } from './person/person-filter.ts';
 import { readReplyFilters } from './reply/reply-filters.ts';
 import { readReportFilters } from './report/report-filters.ts';
+import { readRequestFilter } from './request/request-filter.ts';
 import { readScheduleFilters } from './schedule/schedule-filters.ts';
 import { readSuppressionFilters } from './suppression/suppression-filters.ts';
 import { readVersionFilters } from './template/version-filters.ts';
@@ -85,6 +86,10 @@ const pages = [
   page('/templates/$template/use', () => import('./template/use-page.tsx'), 'UsePage'),
   page('/senders', () => import('./sender/senders-page.tsx'), 'SendersPage'),
   page('/keys', () => import('./key/keys-page.tsx'), 'KeysPage'),
+  createRoute({
+    ...pageOf('/requests', () => import('./request/requests-page.tsx'), 'RequestsPage'),
+    validateSearch: readRequestFilter,
+  }),
   page('/smtp', () => import('./smtp/smtp-page.tsx'), 'SmtpPage'),
   page('/integrations', () => import('./integration/integrations-page.tsx'), 'IntegrationsPage'),
   page('/lists', () => import('./list/lists-page.tsx'), 'ListsPage'),

@@ -25,6 +25,7 @@ const account = `/accounts/${shop.id}`;
 // Until a program has sent one, the overview shows the steps to the first message.
 const client = new SendClient(service, await addKey(database, shop.id));
 assert.equal((await client.send()).status, 200);
+assert.equal((await client.send({ template: 'none' })).status, 400);
 const sent = await owner.post(`${account}/templates/t-0001/test-send`, { to: 'first@people.test' });
 const webhook = await owner.post(`${account}/webhooks`, {
   url: 'https://hooks.example/signalpost',
@@ -57,6 +58,7 @@ const pages = [
   'domains',
   'domains/shop.test',
   'keys',
+  'requests',
   'smtp',
   'integrations',
   'webhooks',

@@ -25,6 +25,7 @@ const districts: Readonly<Record<string, readonly (string | readonly string[])[]
     'notices',
     'account',
     'access',
+    'requests',
     'sender',
     ['oauth', 'sign-in', 'me', 'invitation'],
   ],

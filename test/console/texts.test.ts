@@ -11,6 +11,7 @@ import { integrationsTexts } from '../../console/src/texts/en/integrations.en.ts
 import { outboxesTexts } from '../../console/src/texts/en/outboxes.en.ts';
 import { processesTexts } from '../../console/src/texts/en/processes.en.ts';
 import { repliesTexts } from '../../console/src/texts/en/replies.en.ts';
+import { requestTexts } from '../../console/src/texts/en/requests.en.ts';
 import { settingsTexts } from '../../console/src/texts/en/settings.en.ts';
 import { smtpTexts } from '../../console/src/texts/en/smtp.en.ts';
 import { webhooksTexts } from '../../console/src/texts/en/webhooks.en.ts';
@@ -35,6 +36,7 @@ test('every text of a file is in the catalog, and no two files use the same name
     ...outboxesTexts,
     ...processesTexts,
     ...repliesTexts,
+    ...requestTexts,
     ...settingsTexts,
     ...smtpTexts,
     ...webhooksTexts,

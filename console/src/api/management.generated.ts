@@ -32,6 +32,8 @@ export type Event = { "cursor": string; "type": string; "timestamp": string; "da
 export type EventData = { "eventId": string; "messageId": string; "externalId": (string | null); "templateId": (string | null); "tag": (string | null); "test"?: true; "attributes": Record<string, string>; "recipient": (number | null); "address": (string | null); "detail": Record<string, unknown> };
 export type Events = { "items": (Event)[]; "cursor": string; "more": boolean };
 export type Explanation = { "sentence": string; "nextStep": string; "reply"?: string };
+export type FailedRequest = { "id": string; "at": string; "clientId": string; "clientName": (string | null); "method": string; "route": string; "status": number; "error": string; "details": (FailureDetail)[] };
+export type FailureDetail = { "field": string; "reason": string };
 export type Fault = { "success": false; "status": number; "errorName": ("SENDER_NOT_ALLOWED" | "INVALID_ID" | "VALIDATION_FAILED" | "PERSONALIZATION_FAILURE" | "RECIPIENT_SUPPRESSED" | "ACCOUNT_SUSPENDED" | "UNAUTHORIZED" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH" | "QUOTA_EXCEEDED" | "IO_EXCEPTION" | "INTERNAL_ERROR"); "message": string; "details": ({ "field": string; "reason": string })[]; "suppressedRecipients"?: (string)[]; "statusUrl"?: string; "requestId": string };
 export type FileImport = { "name": (string | null); "state": ("running" | "done" | "failed" | "stopped"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "rejectedRows": number; "createdAt": string; "changedAt": string };
 export type HostedImage = { "sha256": string; "filename": string; "contentType": string; "size": number; "url": string; "createdAt": string };
@@ -229,6 +231,9 @@ export interface paths {
   };
   "/accounts/{accountId}/quota-use": {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": QuotaUse } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/failed-requests": {
+    get: { parameters: { path: { "accountId": string }; query?: { "clientId"?: string; "error"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (FailedRequest)[]; "nextCursor": (string | null) } } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/audit": {
     get: { parameters: { path: { "accountId": string }; query?: { "kind"?: string; "thing"?: ("account" | "user" | "access" | "key" | "integration" | "webhook" | "template" | "sender" | "domain" | "message" | "list" | "suppression" | "privacy"); "email"?: string; "search"?: string; "from"?: (string); "until"?: (string); "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (AuditEvent)[]; "nextCursor": (string | null) } } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };

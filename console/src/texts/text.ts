@@ -8,6 +8,7 @@ import type { integrationsTexts } from './en/integrations.en.ts';
 import type { outboxesTexts } from './en/outboxes.en.ts';
 import type { processesTexts } from './en/processes.en.ts';
 import type { repliesTexts } from './en/replies.en.ts';
+import type { requestTexts } from './en/requests.en.ts';
 import type { settingsTexts } from './en/settings.en.ts';
 import type { smtpTexts } from './en/smtp.en.ts';
 import type { webhooksTexts } from './en/webhooks.en.ts';
@@ -23,6 +24,7 @@ type PageTexts = typeof auditTexts &
   typeof outboxesTexts &
   typeof processesTexts &
   typeof repliesTexts &
+  typeof requestTexts &
   typeof settingsTexts &
   typeof smtpTexts &
   typeof webhooksTexts;

@@ -250,6 +250,18 @@ export interface DomainFindingTable {
   type: string;
 }
 
+export interface FailedRequestTable {
+  account_id: string;
+  at: Generated<Timestamp>;
+  client_id: string;
+  details: Json;
+  error: string;
+  id: string;
+  method: string;
+  route: string;
+  status: number;
+}
+
 export interface FeedCursorTable {
   begun: Generated<number>;
   follower: Generated<string>;
@@ -1074,6 +1086,7 @@ export interface DB {
   destination_node: DestinationNodeTable;
   dkim_key: DkimKeyTable;
   domain_finding: DomainFindingTable;
+  failed_request: FailedRequestTable;
   feed_cursor: FeedCursorTable;
   file_import: FileImportTable;
   file_import_rejection: FileImportRejectionTable;

@@ -89,7 +89,9 @@ function answerListError(
   reply: FastifyReply,
 ): FastifyReply {
   if (!(error instanceof ListQueryError)) return answerFault(error, request, reply);
-  return reply.code(400).send({ errorCode: 'INVALID_PARAMETER', message: error.message });
+  const { message } = error;
+  request.failure = { error: 'INVALID_PARAMETER', details: [{ field: '', reason: message }] };
+  return reply.code(400).send({ errorCode: 'INVALID_PARAMETER', message });
 }
 
 /**

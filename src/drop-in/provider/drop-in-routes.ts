@@ -3,10 +3,12 @@ import type { RequestSigner } from '../../accounts/access/aws-signature.ts';
 import { Limiter } from '../../base/fairness/limiter.ts';
 import { policies } from '../../base/fairness/policies.ts';
 import { Fault } from '../../base/values/errors.ts';
+import type { ClientId } from '../../base/values/ids.ts';
 import { logFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import type { Exchange } from '../../host/http/exchange.ts';
 import type { RouteLimit } from '../../host/http/limits/route-limits.ts';
+import type { RequestFailure } from '../../host/http/request-log.ts';
 import { escapeMalformedPercent } from '../../host/http/request-path.ts';
 import { admitCaller, type SendAdmission } from '../../sending/submission/admit-caller.ts';
 import { attachmentLimitOf } from '../../sending/submission/check-attachments.ts';
@@ -16,6 +18,7 @@ import { unusableBody } from '../../sending/submission/read-body-json.ts';
 import { encodedBody, isPlain } from '../../sending/submission/send-email-routes.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
 import type { DropIn, DropInAnswer, DropInCall, DropInRequest, DropInServices } from './drop-in.ts';
+import type { DropInError } from './drop-in-errors.ts';
 import { DropInRefusal, describeError, toOwnFault } from './drop-in-errors.ts';
 import { unknownMember } from './members.ts';
 import { invalidMembers } from './place.ts';
@@ -65,16 +68,25 @@ async function respond(
   answer: () => Promise<DropInAnswer>,
   names?: DropInCall['names'],
 ): Promise<void> {
+  const key = dropIn.keyOf(exchange.request.headers);
+  exchange.credential = { authorization: key && `Bearer ${key}` };
   try {
     write(exchange, await answer());
   } catch (error) {
     const fault = error instanceof DropInRefusal ? undefined : toOwnFault(error);
     if (fault !== undefined) logFault(fault, exchange);
-    const answered = dropIn.describeError(describeError(error, names), exchange);
+    const described = describeError(error, names);
+    if (described.kind !== 'MISSING_KEY' && described.kind !== 'UNAUTHORIZED')
+      exchange.failure = toFailure(described);
+    const answered = dropIn.describeError(described, exchange);
     const wait = fault?.retryAfter ?? (answered.status === 503 ? 1 : undefined);
     const more = wait === undefined ? [] : ['retry-after', String(Math.ceil(wait))];
     write(exchange, { ...answered, headers: [...(answered.headers ?? []), ...more] });
   }
+}
+
+function toFailure({ kind, message, details }: DropInError): RequestFailure {
+  return { error: kind, details: details.length > 0 ? details : [{ field: '', reason: message }] };
 }
 
 function write(exchange: Exchange, { status, body, contentType, headers }: DropInAnswer): void {
@@ -92,6 +104,11 @@ async function answerCall(
   const { headers, url = '' } = request;
   const { method, bodyBytes, withAttachments } = call;
   const signer = await signerOf?.(services, request);
+  if (signer !== undefined)
+    exchange.credential = {
+      accountId: signer.principal.reach.accountId,
+      clientId: signer.principal.keyId as ClientId,
+    };
   const admission = await admit(services, call, signer ?? keyOf(headers), remoteAddress);
   const { account } = admission;
   const accountId = account.id;

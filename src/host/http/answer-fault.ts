@@ -3,6 +3,7 @@ import { isUnavailable } from '../../base/database/sqlstate.ts';
 import { Fault } from '../../base/values/errors.ts';
 import { errorCatalog } from './error-catalog.ts';
 import type { Exchange } from './exchange.ts';
+import type { RequestFailure } from './request-log.ts';
 
 /** `Retry-After` in seconds if the service is over capacity or can't reach its database. */
 const defaultRetryAfter = 1;
@@ -16,14 +17,23 @@ export function answerFault(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { status, headers, body } = describeFault(toFault(error), request);
+  const fault = toFault(error);
+  const { status, headers, body } = describeFault(fault, request);
+  request.failure = failureOf(fault);
   return reply.code(status).headers(Object.fromEntries(headers)).send(body);
 }
 
 /** Like `answerFault`, for a request handled without the framework. */
 export function answerFaultDirectly(fault: Fault, exchange: Exchange): void {
   const { status, headers, body } = describeFault(fault, exchange);
+  exchange.failure = failureOf(fault);
   exchange.answer(status, JSON.stringify(body), headers.flat());
+}
+
+/** What callers can look up of a fault; undefined if it says that their credential isn’t valid. */
+function failureOf({ code, challenge, details }: Fault): RequestFailure | undefined {
+  const isForeign = code === 'UNAUTHORIZED' && challenge !== 'insufficient_scope';
+  return isForeign ? undefined : { error: code, details };
 }
 
 /** The parts of a request that error responses and logs need. */

@@ -23,7 +23,8 @@ import { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limits.ts';
 import { plainPage, plainPagePolicy } from './plain-page.ts';
 import { skipBody } from './read-body.ts';
-import { type AccessLog, logAccess, logFailure, RequestLog } from './request-log.ts';
+import type { AccessLog, OnFailed } from './request-log.ts';
+import { logAccess, logFailure, RequestLog, reportFailures } from './request-log.ts';
 import { addHostPrefix, escapeMalformedPercent, stripBaseSlash } from './request-path.ts';
 import { createTlsServer } from './tls/create-tls-server.ts';
 import type { LiveCertificate } from './tls/live-certificate.ts';
@@ -53,6 +54,8 @@ export interface HttpOptions {
   readonly tracing?: Tracing | undefined;
   /** Undefined: there is no access log. */
   readonly access?: AccessLog | undefined;
+  /** Called for each request of the API that fails. */
+  readonly onFailed?: OnFailed;
 }
 
 export type Http = FastifyInstance;
@@ -149,6 +152,7 @@ export function createHttp(options: HttpOptions): Http {
       draining,
       tracing: options.tracing,
       access: options.access,
+      onFailed: options.onFailed,
     }),
   );
   const rawSockets = new RawSockets(http.server);
@@ -160,6 +164,7 @@ export function createHttp(options: HttpOptions): Http {
     http.addHook('onClose', async () => certificate.stop());
   }
   if (options.access !== undefined) logAccess(http, options.access);
+  if (options.onFailed !== undefined) reportFailures(http, options.onFailed);
   limitRoutes(http, options.routes, traffic);
   limitResponses(http, unsent);
   http.decorate('unsentResponses', unsent);

@@ -11,7 +11,7 @@ import type { UnsentResponses } from './limits/limit-responses.ts';
 import { findLimit } from './limits/limit-routes.ts';
 import type { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limits.ts';
-import type { AccessLog } from './request-log.ts';
+import type { AccessLog, OnFailed } from './request-log.ts';
 import { stripBaseSlash } from './request-path.ts';
 
 /** Responds to an exchange. If it throws, the error is logged and the connection closed. */
@@ -37,6 +37,7 @@ export interface DirectRoutesDependencies {
   readonly draining: Draining;
   readonly tracing: Tracing | undefined;
   readonly access: AccessLog | undefined;
+  readonly onFailed: OnFailed | undefined;
 }
 
 /**

@@ -11,6 +11,7 @@ import type { UnsentResponses } from './limits/limit-responses.ts';
 import type { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limits.ts';
 import { drainBody, type RawBody, readBody } from './read-body.ts';
+import type { Credential, OnFailed, RequestFailure } from './request-log.ts';
 import { type AccessLog, accountOfPath, RequestLog } from './request-log.ts';
 import { endRequestSpan, startRequestSpan } from './trace-request.ts';
 
@@ -31,6 +32,7 @@ export interface ExchangeContext {
   readonly unsent: UnsentResponses;
   readonly tracing: Tracing | undefined;
   readonly access: AccessLog | undefined;
+  readonly onFailed: OnFailed | undefined;
 }
 
 /** A request handled without the framework, and its response. */
@@ -40,6 +42,10 @@ export class Exchange {
   readonly request: IncomingMessage;
   /** Set if the request is traced. */
   readonly span: TraceSpan | undefined;
+  /** Undefined: that of the `Authorization` header. */
+  credential: Credential | undefined;
+  /** Set before an answer that is an error, if its caller may want to look it up. */
+  failure: RequestFailure | undefined;
   readonly #response: ServerResponse;
   readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
@@ -162,6 +168,7 @@ export class Exchange {
     else response.destroy();
     if (this.span !== undefined) endRequestSpan(this.span, status);
     if (this.#context.access !== undefined) this.#logAccess(this.#context.access, status, bytes);
+    if (this.failure !== undefined) this.#reportFailure(this.failure, status);
     if (log.isLevelEnabled('debug'))
       this.log.debug({ method: this.request.method, route, status }, 'answered');
   }
@@ -182,6 +189,20 @@ export class Exchange {
       },
       this.span,
     );
+  }
+
+  #reportFailure(failure: RequestFailure, status: number): void {
+    const { route, onFailed } = this.#context;
+    const { method, url, headers } = this.request;
+    onFailed?.({
+      ...failure,
+      requestId: this.id,
+      method,
+      route,
+      accountId: accountOfPath(route, url),
+      status,
+      credential: this.credential ?? { authorization: headers.authorization },
+    });
   }
 
   /** Closes the connection without a response. */

@@ -1,7 +1,8 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { isLostConnection } from '../../base/network/lost-connection.ts';
 import type { TraceSpan } from '../../base/telemetry/tracing.ts';
-import { parseAccountId } from '../../base/values/ids.ts';
+import type { FaultDetail } from '../../base/values/errors.ts';
+import { type AccountId, type ClientId, parseAccountId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
 
 type Method = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
@@ -91,7 +92,7 @@ interface EndedRequest {
   /** The pattern of its route; undefined if there is none. Never its path or query, which can hold secrets. */
   readonly route: string | undefined;
   /** The account of its path. */
-  readonly accountId: string | undefined;
+  readonly accountId: AccountId | undefined;
   /** Undefined if the connection ended before the response. */
   readonly status: number | undefined;
   readonly durationMs: number;
@@ -99,6 +100,35 @@ interface EndedRequest {
   readonly bytes: number | undefined;
   /** The client's IP address. */
   readonly client: string;
+}
+
+/** Who calls, by an `Authorization` header that isn’t checked yet, or as whom they were admitted. */
+export type Credential =
+  | { readonly authorization: string | undefined }
+  | { readonly accountId: AccountId; readonly clientId: ClientId };
+
+/** Why a request failed, as its response says. */
+export interface RequestFailure {
+  /** The name of the error, such as `VALIDATION_FAILED`. */
+  readonly error: string;
+  readonly details: readonly FaultDetail[];
+}
+
+/** A request whose caller had a valid credential, perhaps, and an error as its response. */
+export interface FailedRequest
+  extends RequestFailure,
+    Pick<EndedRequest, 'requestId' | 'method' | 'route' | 'accountId'> {
+  readonly status: number;
+  readonly credential: Credential;
+}
+
+export type OnFailed = (request: FailedRequest) => void;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set once the request has failed with an error that its caller may want to look up. */
+    failure?: RequestFailure;
+  }
 }
 
 /** One line for each request, whatever LOG_LEVEL is. */
@@ -116,7 +146,7 @@ export class AccessLog {
 }
 
 /** The account ID in a path. @param route the pattern of the path */
-export function accountOfPath(route: string | undefined, path = ''): string | undefined {
+export function accountOfPath(route: string | undefined, path = ''): AccountId | undefined {
   const place = route?.split('/').indexOf(':accountId') ?? -1;
   if (place === -1) return undefined;
   return parseAccountId(path.split(/[?#]/, 1)[0]?.split('/')[place] ?? '');
@@ -142,6 +172,25 @@ export function logAccess(http: FastifyInstance, access: AccessLog): void {
       },
       span,
     );
+    done();
+  });
+}
+
+/** Tells of the requests that the framework handles and that failed. */
+export function reportFailures(http: FastifyInstance, onFailed: OnFailed): void {
+  http.addHook('onResponse', (request, reply, done) => {
+    const { failure, id: requestId, method, url, headers } = request;
+    const { url: route } = request.routeOptions;
+    if (failure !== undefined)
+      onFailed({
+        ...failure,
+        requestId,
+        method,
+        route,
+        accountId: accountOfPath(route, url),
+        status: reply.statusCode,
+        credential: { authorization: headers.authorization },
+      });
     done();
   });
 }

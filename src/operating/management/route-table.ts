@@ -26,6 +26,7 @@ import * as outbox from './outbox/manage-outbox-sources-routes.ts';
 import * as privacy from './privacy/manage-privacy-routes.ts';
 import * as attention from './report/attention-routes.ts';
 import * as reports from './report/manage-reports-routes.ts';
+import { listFailedRequests } from './request/list-failed-requests-routes.ts';
 import type { ManagementRoute, RouteRow } from './resource-routes.ts';
 import * as domainSettings from './sender/domain-settings-routes.ts';
 import * as domains from './sender/manage-domains-routes.ts';
@@ -77,6 +78,7 @@ const rows: readonly RouteRow[] = [
   ...policyRoutes,
   ...signInProviderRoutes,
   ['GET', `${account}/quota-use`, 'account:read', accounts.getQuotaUse],
+  ['GET', `${account}/failed-requests`, 'messages:read', listFailedRequests],
   ['GET', `${account}/audit`, 'audit:read', audit.listAuditEvents],
   ['GET', `${account}/audit-export`, 'audit:read', audit.exportAuditEvents],
 

@@ -20,6 +20,7 @@ export async function deleteOldData(database: Database, log: Log): Promise<void>
     () => deleteOldRows(kysely, 'suppression'),
     () => deleteOldRows(kysely, 'spent_intake_token'),
     () => deleteOldRows(kysely, 'relay_delivery'),
+    () => deleteOldRows(kysely, 'failed_request'),
     () => deleteOldRows(kysely, 'inbox_message'),
     () => applyRetentionRules(kysely),
     () => deleteOldScheduled(kysely),

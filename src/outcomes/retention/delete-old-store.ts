@@ -29,6 +29,7 @@ const oldRows = {
   inbox_message: ['id', `test and received_at < now() - interval '${testClass} days'`],
   // No report about the delivery is expected any more.
   relay_delivery: ['account_id, relay_id', "at < now() - interval '60 days'"],
+  failed_request: ['account_id, id', "at < now() - interval '30 days'"],
 } as const;
 
 /** Deletes the old rows of a table. */

@@ -27,6 +27,7 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   destination_node: 'database',
   dkim_key: 'account',
   domain_finding: 'account',
+  failed_request: 'account',
   feed_cursor: 'database',
   file_import: 'account',
   file_import_rejection: 'account',

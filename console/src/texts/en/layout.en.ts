@@ -39,6 +39,7 @@ export const layoutTexts = {
   'nav.templates': 'Templates',
   'nav.senders': 'Senders',
   'nav.keys': 'API keys',
+  'nav.requests': 'Failed requests',
   'nav.smtp': 'SMTP',
   'nav.integrations': 'OAuth apps',
   'nav.lists': 'Lists',

@@ -11,6 +11,7 @@ import { ResourceNotFound } from '../../change/change-resource.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
 import {
   conflict,
+  type FieldError,
   forbidden,
   invalidFields,
   notFound,
@@ -34,6 +35,7 @@ export function answerProblemDetails(
     logFailure(request, problem.cause ?? problem, title);
   if (status === 503 || problem.retryAfter !== undefined)
     reply.header('retry-after', Math.ceil(problem.retryAfter ?? 1));
+  if (status !== 401) request.failure = { error: problem.code, details: detailsOf(problem) };
   // RFC 6750 section 3: a 401 names the scheme, and says so if the token that was sent is invalid.
   if (status === 401) reply.header('www-authenticate', challengeFor(request.headers.authorization));
   return reply
@@ -50,6 +52,10 @@ export function answerProblemDetails(
         requestId: request.id,
       }),
     );
+}
+
+function detailsOf({ errors, message }: Problem): readonly FieldError[] {
+  return errors.length > 0 ? errors : [{ field: '', reason: message }];
 }
 
 /** Errors raised by the HTTP server itself, by error code. */

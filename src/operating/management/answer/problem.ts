@@ -1,5 +1,5 @@
 /** An invalid body member or parameter, and the rule it breaks. */
-interface FieldError {
+export interface FieldError {
   readonly field: string;
   readonly reason: string;
 }
