@@ -260,10 +260,14 @@ it('privacy: personal data has its own retention period of at least three days; 
   const isFree = page.getByText('Not suppressed.');
   await isFree.waitFor();
   await page.getByText('No replies yet').waitFor();
+  await page.getByText('On no list.').waitFor();
   const owner = await signInToManagement(service, shop.owner.email);
   const suppressed = `/accounts/${shop.id}/suppressions`;
   await owner.put(`${suppressed}/ann@people.test`, { reason: 'manual' });
   await owner.put(`${suppressed}/joann@people.test`, { reason: 'manual' });
+  const list = `/accounts/${shop.id}/lists/vip`;
+  await owner.put(list, { name: 'Best customers' });
+  await owner.put(`${list}/contacts/ann@people.test`, { fields: {} });
   // More addresses that contain it than a page of the list has, all of them newer.
   await database.pool.query(
     `insert into suppression (account_id, address, reason, created_at)
@@ -276,6 +280,8 @@ it('privacy: personal data has its own retention period of at least three days; 
   await visit.open(`${shop.id}/people?address=ann%40people.test`);
   const suppressions = page.getByRole('table', { name: 'Suppressions' });
   await suppressions.getByRole('row', { name: /^Manual/ }).waitFor();
+  const lists = page.getByRole('table', { name: 'Lists' });
+  await lists.getByRole('link', { name: 'Best customers' }).waitFor();
   await visit.look('person');
   await suppressions.getByRole('button', { name: 'Remove' }).click();
   await isFree.waitFor();

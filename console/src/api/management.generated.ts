@@ -363,7 +363,7 @@ export interface paths {
     get: { parameters: { path: { "accountId": string; "templateId": string; "sha256": string } }; responses: { 200: { content: { "application/octet-stream": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/lists": {
-    get: { parameters: { path: { "accountId": string }; query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (ContactList)[]; "nextCursor": (string | null) } } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+    get: { parameters: { path: { "accountId": string }; query?: { "contact"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (ContactList)[]; "nextCursor": (string | null) } } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/lists/{listId}": {
     get: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 200: { content: { "application/json": ContactList } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };

@@ -2,6 +2,7 @@ import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { createNew } from '../api/if-unchanged.ts';
+import type { ContactList } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { AreaList } from '../components/area-list.tsx';
@@ -9,10 +10,23 @@ import { Field, IdField } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { Note } from '../components/note.tsx';
+import type { Column } from '../components/rows.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
+
+export const listColumn: Column<ContactList> = {
+  title: text('lists.name'),
+  cell: ({ id, name, description }) => (
+    <div>
+      <PageAnchor to="/$account/lists/$list" params={{ list: id }}>
+        {name}
+      </PageAnchor>
+      <Note>{description}</Note>
+    </div>
+  ),
+};
 
 /** The contact lists of the account. */
 export function ListsPage() {
@@ -25,17 +39,7 @@ export function ListsPage() {
       pages={pages}
       idOf={({ id }) => id}
       columns={[
-        {
-          title: text('lists.name'),
-          cell: ({ id, name, description }) => (
-            <div>
-              <PageAnchor to="/$account/lists/$list" params={{ list: id }}>
-                {name}
-              </PageAnchor>
-              <Note>{description}</Note>
-            </div>
-          ),
-        },
+        listColumn,
         { title: text('lists.id'), cell: ({ id }) => id },
         { title: text('lists.folder'), cell: ({ folderName }) => folderName },
         { title: text('lists.size'), numeric: true, cell: ({ size }) => formatNumber(size) },

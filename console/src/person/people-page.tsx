@@ -20,6 +20,7 @@ import { RemoveButton } from '../components/remove-button.tsx';
 import { type Column, Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { WholeSearch } from '../components/search-field.tsx';
+import { listColumn } from '../list/lists-page.tsx';
 import { messageLogColumns } from '../message/messages-page.tsx';
 import { replyColumns } from '../reply/replies-page.tsx';
 import { suppressionColumns } from '../suppression/suppressions-page.tsx';
@@ -64,8 +65,14 @@ function Person({ address }: { address: string }) {
   const replies = usePages('/accounts/{accountId}/replies', {
     query: { from: address, limit: 20 },
   });
+  const seesContacts = useMay()('contacts:read');
+  const lists = usePages('/accounts/{accountId}/lists', {
+    query: { contact: address },
+    enabled: seesContacts,
+  });
+  const parts = [suppressions, messages, replies, ...(seesContacts ? [lists] : [])];
   // At once, so that no part moves when another one arrives.
-  if ([suppressions, messages, replies].some(({ isPending }) => isPending)) return <RowsSkeleton />;
+  if (parts.some(({ isPending }) => isPending)) return <RowsSkeleton />;
   const { error } = suppressions;
   const isFree = error instanceof ApiProblem && error.status === 404;
   const { to, subject, state, template, accepted } = messageLogColumns;
@@ -96,6 +103,15 @@ function Person({ address }: { address: string }) {
         idOf={({ replyId }) => replyId}
         none={text('replies.none')}
       />
+      {seesContacts && (
+        <Part
+          title={text('nav.lists')}
+          pages={lists}
+          columns={[listColumn]}
+          idOf={({ id }) => id}
+          none={text('people.onNoList')}
+        />
+      )}
     </Stack>
   );
 }
@@ -128,7 +144,7 @@ function Part<Item>({ title, pages, columns, idOf, none }: PartProps<Item>) {
 function PersonData({ address }: { address: string }) {
   const accountId = useAccountId();
   const may = useMay();
-  const refresh = useRefresh('messages', 'suppressions', 'replies');
+  const refresh = useRefresh('messages', 'suppressions', 'replies', 'lists');
   if (!may('privacy:read')) return null;
   return (
     <Group gap="xs">

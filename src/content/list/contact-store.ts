@@ -1,6 +1,6 @@
 import { checkLimits } from '../../accounts/account/account-limit-store.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows, firstRow, run } from '../../base/database/statements.ts';
+import { allRows, firstRow, run, valuesOf } from '../../base/database/statements.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import type { AccountId, ListId } from '../../base/values/ids.ts';
 import { maxContactColumns } from './contact-limits.ts';
@@ -68,6 +68,17 @@ export async function readContact(
     select email, fields, created_at as "createdAt" from contact
     where account_id = ${accountId} and list_id = ${listId} and email = ${email}`;
   return row;
+}
+
+/** The IDs of the lists that have an address. */
+export function findListsOf(
+  kysely: Kysely,
+  accountId: AccountId,
+  email: string,
+): Promise<string[]> {
+  return valuesOf<string>(kysely)`
+    select id from contact_list join contact on contact.account_id = contact_list.account_id and list_id = id
+    where contact_list.account_id = ${accountId} and email = ${email}`;
 }
 
 /** Inserts or updates contacts and adjusts the list size. @throws AccountLimitReached */

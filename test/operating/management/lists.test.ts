@@ -11,7 +11,7 @@ import { openSharedShop } from '../../support/test-shop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { waitForLock } from '../../support/wait-for-lock.ts';
 
-const { database, shop, owner, path, databaseUrl } = await openSharedShop({ worker: false });
+const { database, shop, owner, path, databaseUrl, as } = await openSharedShop({ worker: false });
 const list = `${path}/lists/l-0001`;
 await owner.put(list, { name: 'Customers' });
 
@@ -55,6 +55,24 @@ test('a file is imported with progress and row errors, and exported again', asyn
   assert.equal(again.status, 202);
   const imports = await owner.get(`${list}/imports`);
   assert.equal((imports.body.items as unknown[]).length, 1, 'the same id imports once');
+});
+
+test('the lists with an address are found, in any case, by callers who can read contacts', async () => {
+  const names = ['found-1', 'found-2', 'found-3'];
+  for (const name of names) await owner.put(`${path}/lists/${name}`, { name });
+  for (const name of names.slice(0, 2))
+    await owner.put(`${path}/lists/${name}/contacts/Ada@people.test`, { fields: {} });
+  const find = async (address: string) => {
+    const { body } = await owner.get(`${path}/lists?contact=${address}`);
+    return (body.items as { id: string }[]).map(({ id }) => id);
+  };
+  assert.deepEqual(await find('ADA@people.test'), names.slice(0, 2));
+  assert.deepEqual(await find('da@people.test'), []);
+  const viewer = await as('viewer');
+  assert.equal((await viewer.get(`${path}/lists`)).status, 200);
+  const refused = await viewer.get(`${path}/lists?contact=ada@people.test`);
+  assert.equal(refused.status, 403);
+  assert.match(refused.text, /requires the permission contacts:read/);
 });
 
 test('an invalid contacts file fails with a reason', async () => {

@@ -30,10 +30,11 @@ export const settingsTexts = {
     'Its messages lose all personal data, waiting messages are canceled, and it’s removed from every list. Suppressions stay. You can’t undo this.',
   'privacy.erased': 'Erased from {messages|1 message|# messages} and {contacts|1 list|# lists}.',
 
-  'people.hint': 'Mail to an address, its suppression and its replies.',
+  'people.hint': 'Mail to an address, its suppression, its replies and its lists.',
   'people.find': 'Whole email address',
   'people.findHint': 'See what a person got, and whether they can get more.',
   'people.notSuppressed': 'Not suppressed.',
+  'people.onNoList': 'On no list.',
 
   'settings.archiveAddress': 'Archive address',
   'settings.archiveHint':

@@ -9,6 +9,7 @@ import {
   Time,
   Whole,
 } from '../../../base/values/common-schemas.ts';
+import { comparableAddress } from '../../../base/values/email-address.ts';
 import {
   type FileContact,
   readContactHeader,
@@ -20,6 +21,7 @@ import {
   maxContactFields,
 } from '../../../content/list/contact-limits.ts';
 import {
+  findListsOf,
   readContact,
   readContactPage,
   removeContact,
@@ -76,10 +78,19 @@ export const listRoutes = resourceRoutes({
   list: {
     id: 'listLists',
     summary: 'List contact lists',
+    filters: {
+      contact: OptionalText('Only lists with this address. Requires `contacts:read`.', {
+        maxLength: 320,
+      }),
+    },
     key: 'id',
-    async read(call, { after }) {
-      const all = await readLists(call.kysely, call.params.accountId);
-      return all.filter(({ id }) => id > after).map(viewList);
+    async read({ kysely, params, query: { contact }, requirePermission }, { after }) {
+      const all = await readLists(kysely, params.accountId);
+      const later = all.filter(({ id }) => id > after).map(viewList);
+      if (contact === undefined) return later;
+      await requirePermission('contacts:read');
+      const ids = await findListsOf(kysely, params.accountId, comparableAddress(contact));
+      return later.filter(({ id }) => ids.includes(id));
     },
   },
   get: { id: 'getList', summary: 'Get a contact list' },
