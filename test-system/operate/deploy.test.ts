@@ -210,11 +210,11 @@ test('a reader gets events through the proxy while the response is open', async 
   updates.setEncoding('utf8').on('data', (chunk: string) => {
     received += chunk;
   });
-  await waitFor('the stream to open', () => received.includes('retry'), 5_000);
+  await waitFor('the stream to open', () => received.includes('retry'));
   const sender = new SendClient(service, await getToken(service, shop), shop.id);
   assert.equal((await sender.send()).status, 200);
   // Heartbeats come every 15 seconds: a buffering proxy would deliver the event no sooner.
-  await waitFor('the event', () => received.includes('data:'), 5_000);
+  await waitFor('the event', () => received.includes('data:'), 13_000);
   updates.destroy();
 });
 
