@@ -16,6 +16,7 @@ import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 
+/** The name of a list, which leads to it. */
 export const listColumn: Column<ContactList> = {
   title: text('lists.name'),
   cell: ({ id, name, description }) => (

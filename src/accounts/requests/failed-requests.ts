@@ -14,8 +14,8 @@ const maxWaiting = 5_000;
 const maxDetails = 10;
 const maxFieldLength = 100;
 const maxReasonLength = 200;
-/** What a reason quotes of a request. */
-const quotedPattern = /"[^"]*"|“[^“”]*”/g;
+/** What a reason quotes of a request; the end may be cut off. */
+const quotedPattern = /"[^"]*"?|“[^“”]*”?/g;
 
 interface FailedRequestsDependencies extends Pick<AccessModule, 'authenticator' | 'facts'> {
   readonly database: Pick<Database, 'kysely'>;
@@ -57,7 +57,7 @@ export class FailedRequests {
       const waiting = this.#waitingOf.get(owner.accountId) ?? 0;
       if (waiting >= maxOfAccount) return;
       this.#waitingOf.set(owner.accountId, waiting + 1);
-      this.#waiting.push(describe(failed, owner));
+      this.#waiting.push(toStoredFailure(failed, owner));
     } catch (error) {
       this.#dependencies.log.warn({ err: error }, 'could not find who made a failed request');
     }
@@ -89,7 +89,8 @@ export class FailedRequests {
   }
 }
 
-function describe(failed: FailedRequest, owner: FailureOwner): StoredFailure {
+/** What is kept of a failed request: names and reasons, shortened and without values. */
+export function toStoredFailure(failed: FailedRequest, owner: FailureOwner): StoredFailure {
   const { requestId: id, method = '', route = '', status, error, details } = failed;
   const shown = details.slice(0, maxDetails).map(({ field, reason }) => ({
     field: withoutValues(field, maxFieldLength),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addFailures, maxFailures } from '../../../src/accounts/requests/failed-request-store.ts';
+import { toStoredFailure } from '../../../src/accounts/requests/failed-requests.ts';
 import { type ClientId, newId } from '../../../src/base/values/ids.ts';
 import { createLog } from '../../../src/base/values/log.ts';
 import { deleteOldData } from '../../../src/outcomes/retention/delete-old-data.ts';
@@ -68,6 +69,29 @@ test('a refused send is listed with its key, route, status, error and fields, wi
   const fields = details.map(({ field }) => field);
   assert.ok(fields.includes('envelope.toAddress'), JSON.stringify(details));
   assert.doesNotMatch(JSON.stringify(details), /people\.test|lovelace/);
+});
+
+test('what a reason quotes of a request isn’t kept, even if its end is cut off', () => {
+  const value = 'private '.repeat(40);
+  const owner = { accountId: shop.id, clientId: 'c' as ClientId };
+  const { details } = toStoredFailure(
+    {
+      requestId: newId(),
+      method: 'POST',
+      route: '/',
+      accountId: shop.id,
+      status: 400,
+      error: 'VALIDATION_FAILED',
+      details: [
+        { field: 'a', reason: `has "${value}" and “${value}” twice` },
+        { field: 'b', reason: `is ada@people.test, or ${'x'.repeat(300)}` },
+      ],
+      credential: owner,
+    },
+    owner,
+  );
+  assert.equal(details[0]?.reason, 'has …');
+  assert.match(details[1]?.reason ?? '', /^is … or x{100,200}$/);
 });
 
 test('an accepted request isn’t listed, and neither is one without a valid credential', async () => {
