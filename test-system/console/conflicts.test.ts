@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { signInToManagement } from '../../test/support/management-client.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const { service, shop, it } = await openConsoleWorld();
@@ -69,7 +70,7 @@ it('team: a role changed by someone else is shown before it is changed again', a
   assert.equal((await colleague.get(user)).body.role, 'developer');
   await alert.getByRole('button', { name: 'Show current values' }).click();
   await alert.waitFor({ state: 'detached' });
-  assert.equal(await role.inputValue(), 'developer');
+  await waitFor('the current role', async () => (await role.inputValue()) === 'developer');
   await Promise.all([
     page.waitForResponse((response) => response.request().method() === 'PUT'),
     role.selectOption('marketer'),

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 import type { InboxSummary } from '../api/management.generated.ts';
 import { isTyping } from '../layout/use-shortcuts.ts';
 import { mailAnchor } from './mail-list.tsx';
@@ -16,13 +16,18 @@ export function useMailKeys({
   items,
   field,
 }: MailKeysOptions): void {
+  // The address follows a moment later, and the next key may come before.
+  const shown = useRef(filters.mail);
   useEffect(() => {
-    const { mail } = filters;
-    const index = items.findIndex(({ id }) => id === mail);
-
-    function open(next: InboxSummary | undefined) {
+    shown.current = filters.mail;
+  }, [filters.mail]);
+  useEffect(() => {
+    function open(step: 1 | -1) {
+      const index = items.findIndex(({ id }) => id === shown.current);
+      const next = items[Math.max(index + step, 0)];
       if (next === undefined) return;
-      show({ ...filters, mail: next.id }, mail !== undefined);
+      show({ ...filters, mail: next.id }, shown.current !== undefined);
+      shown.current = next.id;
       document.getElementById(mailAnchor(next.id))?.scrollIntoView({ block: 'nearest' });
     }
 
@@ -32,14 +37,14 @@ export function useMailKeys({
       if (document.querySelector('[role="dialog"][aria-modal="true"]') !== null) return;
       if (key === 'Escape' && target === field.current) field.current?.blur();
       else if (isTyping(target)) return;
-      else if (key === 'j') open(items[index + 1]);
-      else if (key === 'k') open(items[Math.max(index - 1, 0)]);
+      else if (key === 'j') open(1);
+      else if (key === 'k') open(-1);
       else if (key === '/') {
         // Elsewhere it opens the palette.
         event.preventDefault();
         event.stopPropagation();
         field.current?.focus();
-      } else if (key === 'Escape' && mail !== undefined) show(list);
+      } else if (key === 'Escape' && shown.current !== undefined) show(list);
     }
     addEventListener('keydown', onKey, true);
     return () => removeEventListener('keydown', onKey, true);
