@@ -20,8 +20,9 @@ export function curlOf(
   const path = route
     .replace(':accountId', account)
     .replaceAll(/:(\w+)/g, (_, name: string) => name.replace(/[A-Z]/g, '_$&').toUpperCase());
-  const lines = [`curl -X ${method} "${location.origin}${path}"`, credential];
-  if (method !== 'GET' && method !== 'DELETE')
+  const verb = method === 'HEAD' ? '--head' : `-X ${method}`;
+  const lines = [`curl ${verb} "${location.origin}${path}"`, credential];
+  if (['POST', 'PUT', 'PATCH'].includes(method))
     lines.push('-H "Content-Type: application/json"', "-d '{}'");
   return lines.join(' \\\n  ');
 }

@@ -7,15 +7,17 @@ import type { AccessModule } from '../access/access-module.ts';
 import { addFailures, type StoredFailure } from './failed-request-store.ts';
 
 const intervalMs = 1_000;
-/** Until the next write: of one account, so that its failures can't push out those of others, and of all. */
-const maxOfAccount = 500;
-const maxWaiting = 5_000;
+/** Until the next write: of one account, so that its failures hardly push out its own earlier ones and those of others; of all. */
+const maxOfAccount = 50;
+const maxWaiting = 2_000;
+/** Callers that are looked up at a time: in an outage, nobody waits for the database to say whose request failed. */
+const maxLookups = 100;
 
 const maxDetails = 10;
 const maxFieldLength = 100;
 const maxReasonLength = 200;
-/** What a reason quotes of a request; the end may be cut off. */
-const quotedPattern = /"[^"]*"?|“[^“”]*”?/g;
+/** Of what is searched for values. */
+const maxReadLength = 4_000;
 
 interface FailedRequestsDependencies extends Pick<AccessModule, 'authenticator' | 'facts'> {
   readonly database: Pick<Database, 'kysely'>;
@@ -34,6 +36,7 @@ export class FailedRequests {
   readonly #task: PeriodicTask;
   #waiting: StoredFailure[] = [];
   #waitingOf = new Map<AccountId, number>();
+  #lookups = 0;
 
   constructor(dependencies: FailedRequestsDependencies) {
     this.#dependencies = dependencies;
@@ -51,6 +54,9 @@ export class FailedRequests {
 
   /** Never throws or blocks. */
   async add(failed: FailedRequest): Promise<void> {
+    // 503: the service was overloaded or without its database, which has nothing to do with the request.
+    if (failed.status === 503 || this.#lookups >= maxLookups) return;
+    this.#lookups += 1;
     try {
       const owner = await this.#findOwner(failed);
       if (owner === undefined || this.#waiting.length >= maxWaiting) return;
@@ -60,6 +66,8 @@ export class FailedRequests {
       this.#waiting.push(toStoredFailure(failed, owner));
     } catch (error) {
       this.#dependencies.log.warn({ err: error }, 'could not find who made a failed request');
+    } finally {
+      this.#lookups -= 1;
     }
   }
 
@@ -96,15 +104,28 @@ export function toStoredFailure(failed: FailedRequest, owner: FailureOwner): Sto
     field: withoutValues(field, maxFieldLength),
     reason: withoutValues(reason, maxReasonLength),
   }));
-  return { ...owner, id, method, route, status, error, details: shown };
+  const distinct = new Map(shown.map((detail) => [JSON.stringify(detail), detail]));
+  return { ...owner, id, method, route, status, error, details: [...distinct.values()] };
 }
 
-/** Without addresses, which can be members of a request, and without what the database can't store. */
+/** Without addresses, which can be members of a request, what is quoted of it, and what the database can't store. */
 function withoutValues(text: string, maxLength: number): string {
-  const words = text.slice(0, maxLength).replaceAll('\0', '').replaceAll(quotedPattern, '…');
-  return words
+  // A word that is cut off may be half of an address.
+  const whole =
+    text.length <= maxReadLength ? text : text.slice(0, text.lastIndexOf(' ', maxReadLength) + 1);
+  return withoutQuotes(whole)
     .split(' ')
-    .map((word) => (word.includes('@') ? '…' : word))
+    .map((word) => (/@|%40/.test(word) ? '…' : word))
     .join(' ')
+    .replaceAll('\0', '')
+    .slice(0, maxLength)
     .toWellFormed();
+}
+
+/** A quoted value may have quotes itself, so everything between the first and the last one goes. */
+function withoutQuotes(text: string): string {
+  const first = text.search(/["“]/);
+  if (first === -1) return text;
+  const last = Math.max(text.lastIndexOf('"'), text.lastIndexOf('”'));
+  return `${text.slice(0, first)}…${last > first ? text.slice(last + 1) : ''}`;
 }

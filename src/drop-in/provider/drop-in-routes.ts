@@ -86,7 +86,9 @@ async function respond(
 }
 
 function toFailure({ kind, message, details }: DropInError): RequestFailure {
-  return { error: kind, details: details.length > 0 ? details : [{ field: '', reason: message }] };
+  // Its message has the path, which can have an address.
+  const reason = kind === 'UNSUPPORTED_CALL' ? 'isn’t supported by Signalpost' : message;
+  return { error: kind, details: details.length > 0 ? details : [{ field: '', reason }] };
 }
 
 function write(exchange: Exchange, { status, body, contentType, headers }: DropInAnswer): void {

@@ -32,8 +32,12 @@ export function answerFaultDirectly(fault: Fault, exchange: Exchange): void {
 
 /** What callers can look up of a fault; undefined if it says that their credential isn’t valid. */
 function failureOf({ code, challenge, details }: Fault): RequestFailure | undefined {
-  const isForeign = code === 'UNAUTHORIZED' && challenge !== 'insufficient_scope';
-  return isForeign ? undefined : { error: code, details };
+  const lacksPermission = challenge === 'insufficient_scope';
+  if (code === 'UNAUTHORIZED' && !lacksPermission) return undefined;
+  const reason = lacksPermission
+    ? 'the credential lacks the permission for this call'
+    : errorCatalog[code].message;
+  return { error: code, details: details.length > 0 ? details : [{ field: '', reason }] };
 }
 
 /** The parts of a request that error responses and logs need. */

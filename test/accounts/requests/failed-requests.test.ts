@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addFailures, maxFailures } from '../../../src/accounts/requests/failed-request-store.ts';
 import { toStoredFailure } from '../../../src/accounts/requests/failed-requests.ts';
+import type { FaultDetail } from '../../../src/base/values/errors.ts';
 import { type ClientId, newId } from '../../../src/base/values/ids.ts';
 import { createLog } from '../../../src/base/values/log.ts';
 import { deleteOldData } from '../../../src/outcomes/retention/delete-old-data.ts';
@@ -71,27 +72,41 @@ test('a refused send is listed with its key, route, status, error and fields, wi
   assert.doesNotMatch(JSON.stringify(details), /people\.test|lovelace/);
 });
 
-test('what a reason quotes of a request isn’t kept, even if its end is cut off', () => {
-  const value = 'private '.repeat(40);
+test('values that a reason has aren’t kept: quotes, addresses, also where it is cut off, each detail once', () => {
   const owner = { accountId: shop.id, clientId: 'c' as ClientId };
-  const { details } = toStoredFailure(
-    {
-      requestId: newId(),
-      method: 'POST',
-      route: '/',
-      accountId: shop.id,
-      status: 400,
-      error: 'VALIDATION_FAILED',
-      details: [
-        { field: 'a', reason: `has "${value}" and “${value}” twice` },
-        { field: 'b', reason: `is ada@people.test, or ${'x'.repeat(300)}` },
-      ],
-      credential: owner,
-    },
-    owner,
+  const kept = (...details: readonly FaultDetail[]) =>
+    toStoredFailure(
+      {
+        requestId: newId(),
+        method: 'POST',
+        route: '/',
+        accountId: shop.id,
+        status: 400,
+        error: 'VALIDATION_FAILED',
+        details,
+        credential: owner,
+      },
+      owner,
+    ).details;
+  const reasonOf = (reason: string) => kept({ field: 'a', reason })[0]?.reason;
+  const value = 'private '.repeat(40);
+  assert.equal(reasonOf(`has "${value}" and “${value}” twice`), 'has … twice');
+  assert.equal(
+    reasonOf('has the kind "a\\"secret 4711", which is unknown'),
+    'has the kind …, which is unknown',
   );
-  assert.equal(details[0]?.reason, 'has …');
-  assert.match(details[1]?.reason ?? '', /^is … or x{100,200}$/);
+  assert.equal(reasonOf(`has “${value}`), 'has …');
+  assert.match(reasonOf(`is ada@people.test, or ${'x'.repeat(300)}`) ?? '', /^is … or x{100,200}$/);
+  for (let length = 1; length < 230; length += 1) {
+    const cut = reasonOf(`${'y'.repeat(length)} katherine.johnson@people.test`);
+    assert.doesNotMatch(cut ?? '', /kath|people/, `after ${length}`);
+  }
+  const long = reasonOf(`${'z '.repeat(1_995)}katherine.johnson.of.the.institute@people.test`);
+  assert.doesNotMatch(long ?? '', /kath/);
+  assert.deepEqual(
+    kept({ field: 'a@x.test', reason: 'is unknown' }, { field: 'b@x.test', reason: 'is unknown' }),
+    [{ field: '…', reason: 'is unknown' }],
+  );
 });
 
 test('an accepted request isn’t listed, and neither is one without a valid credential', async () => {
@@ -164,13 +179,15 @@ test('a drop-in’s refusal has the provider’s members, also of a call that is
       body: JSON.stringify(body),
     });
   const noTo = await ask('/emails', { from: 'Shop <news@shop.test>', subject: 'A' });
-  const unknown = await ask('/broadcasts', {});
+  const unknown = await ask('/contacts/ada%40people.test', {});
   const [first, second] = await Promise.all(
     [noTo, unknown].map(({ headers }) => find(headers.get('x-request-id'))),
   );
   assert.equal(first?.route, '/resend/emails');
   assert.deepEqual(first?.details[0], { field: 'to', reason: 'is required' });
   assert.equal(second?.error, 'UNSUPPORTED_CALL');
+  assert.equal(second?.route, '/resend/*');
+  assert.doesNotMatch(JSON.stringify(second), /people/);
 });
 
 test('failures are found by key and error, page by page, newest first', async () => {

@@ -11,5 +11,5 @@ export const requestTexts = {
   'requests.all': 'Show all',
   'requests.none': 'No failed requests',
   'requests.noneHint':
-    'When the API refuses a request of this account, it’s listed here with the reason, about a second later.',
+    'What the API refuses to a key of this account is listed here with the reason, about a second later.',
 } as const;

@@ -32,7 +32,7 @@ const FailedRequestView = NamedObject('FailedRequest', {
 export const listFailedRequests = definePages({
   id: 'listFailedRequests',
   summary: 'List requests that failed, newest first',
-  description: `Requests with a valid API key or access token, for 30 days and up to ${maxFailures.toLocaleString('en-US')}. They have no bodies and no values; they appear about a second later.`,
+  description: `Requests with a valid API key or access token, for 30 days and up to ${maxFailures.toLocaleString('en-US')}. They have no bodies and no values, and appear about a second later. Responses with 503 aren’t listed.`,
   filters: optional({
     clientId: Text('Only requests with this API key or OAuth app.', { maxLength: 100 }),
     error: Text('Only requests with this error.', { maxLength: 100 }),
