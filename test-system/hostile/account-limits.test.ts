@@ -42,6 +42,7 @@ const unlimited: Readonly<Record<string, string>> = {
   consent: 'one for a user and an OAuth app, which are limited',
   contact: 'counted by the sizes of lists',
   domain_finding: 'one for each record of a domain, which are limited',
+  failed_request: 'at most 10,000 of an account, deleted by age',
   file_import_rejection: 'at most 10,000 of an import, deleted by age',
   grant_code: 'ends within minutes',
   idempotency_key: 'grows with messages, and ends within a day',
