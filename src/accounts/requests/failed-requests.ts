@@ -115,7 +115,7 @@ function withoutValues(text: string, maxLength: number): string {
     text.length <= maxReadLength ? text : text.slice(0, text.lastIndexOf(' ', maxReadLength) + 1);
   return withoutQuotes(whole)
     .split(' ')
-    .map((word) => (/@|%40/.test(word) ? '…' : word))
+    .map((word) => (word !== '@' && /@|%40/.test(word) ? '…' : word))
     .join(' ')
     .replaceAll('\0', '')
     .slice(0, maxLength)

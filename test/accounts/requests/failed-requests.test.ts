@@ -97,6 +97,7 @@ test('values that a reason has aren’t kept: quotes, addresses, also where it i
   );
   assert.equal(reasonOf(`has “${value}`), 'has …');
   assert.match(reasonOf(`is ada@people.test, or ${'x'.repeat(300)}`) ?? '', /^is … or x{100,200}$/);
+  assert.equal(reasonOf('is not an address: it has no @'), 'is not an address: it has no @');
   for (let length = 1; length < 230; length += 1) {
     const cut = reasonOf(`${'y'.repeat(length)} katherine.johnson@people.test`);
     assert.doesNotMatch(cut ?? '', /kath|people/, `after ${length}`);

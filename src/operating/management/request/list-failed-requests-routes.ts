@@ -19,7 +19,7 @@ const FailureDetailView = NamedObject('FailureDetail', {
 
 const FailedRequestView = NamedObject('FailedRequest', {
   id: Uuid,
-  at: Time('When it failed.'),
+  at: Time('When it was written, about a second after it failed.'),
   clientId: Text('The ID of the API key or OAuth app.'),
   clientName: Nullable(Text('Its name, while it exists.')),
   method: Type.String(),
