@@ -52,3 +52,9 @@ export type BearerPrincipal = TokenPrincipal | KeyPrincipal;
 export function personOf(principal: Principal): PersonId | undefined {
   return principal.kind === 'key' ? undefined : principal.personId;
 }
+
+/** What acts for a principal: the OAuth app of its token, its API key, or the console. */
+export function clientIdOf(principal: Principal): ClientId {
+  if (principal.kind === 'token') return principal.clientId;
+  return (principal.kind === 'key' ? principal.keyId : 'console') as ClientId;
+}

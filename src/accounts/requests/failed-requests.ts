@@ -1,9 +1,10 @@
 import type { Database } from '../../base/database/open-database.ts';
 import { PeriodicTask } from '../../base/threads/periodic-task.ts';
-import type { AccountId, ClientId } from '../../base/values/ids.ts';
+import type { AccountId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
 import type { FailedRequest } from '../../host/http/request-log.ts';
 import type { AccessModule } from '../access/access-module.ts';
+import { clientIdOf, personOf } from '../access/principal.ts';
 import { addFailures, type StoredFailure } from './failed-request-store.ts';
 
 const intervalMs = 1_000;
@@ -76,12 +77,12 @@ export class FailedRequests {
     const { authenticator, facts } = this.#dependencies;
     const caller = await authenticator.authenticate(credential.authorization);
     if (caller === undefined) return undefined;
-    if (caller.kind === 'key') return { ...caller.reach, clientId: caller.keyId as ClientId };
-    const { reach, personId, clientId } = caller;
-    if (reach !== 'all') return { ...reach, clientId };
+    const clientId = clientIdOf(caller);
+    const personId = personOf(caller);
+    if (caller.reach !== 'all') return { ...caller.reach, clientId };
     // The token of a person who may have several accounts.
-    const isMember = accountId && (await facts.membership(personId, accountId)) !== undefined;
-    return isMember ? { accountId, clientId } : undefined;
+    if (personId === undefined || accountId === undefined) return undefined;
+    return (await facts.membership(personId, accountId)) && { accountId, clientId };
   }
 
   async #write(): Promise<void> {

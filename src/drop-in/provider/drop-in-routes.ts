@@ -1,9 +1,9 @@
 import { accountTextOf } from '../../accounts/access/api-key.ts';
 import type { RequestSigner } from '../../accounts/access/aws-signature.ts';
+import { clientIdOf } from '../../accounts/access/principal.ts';
 import { Limiter } from '../../base/fairness/limiter.ts';
 import { policies } from '../../base/fairness/policies.ts';
 import { Fault } from '../../base/values/errors.ts';
-import type { ClientId } from '../../base/values/ids.ts';
 import { logFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import type { Exchange } from '../../host/http/exchange.ts';
@@ -109,7 +109,7 @@ async function answerCall(
   if (signer !== undefined)
     exchange.credential = {
       accountId: signer.principal.reach.accountId,
-      clientId: signer.principal.keyId as ClientId,
+      clientId: clientIdOf(signer.principal),
     };
   const admission = await admit(services, call, signer ?? keyOf(headers), remoteAddress);
   const { account } = admission;

@@ -2,7 +2,7 @@ import type { Authenticator } from '../../accounts/access/access-module.ts';
 import type { AccessFacts, Refusal } from '../../accounts/access/authorize.ts';
 import { authorize } from '../../accounts/access/authorize.ts';
 import type { Permission } from '../../accounts/access/permission.ts';
-import type { Principal } from '../../accounts/access/principal.ts';
+import { clientIdOf, type Principal } from '../../accounts/access/principal.ts';
 import type { TokenOperation } from '../../accounts/access/token-operations.ts';
 import type { Account } from '../../accounts/account/account.ts';
 import { Fault } from '../../base/values/errors.ts';
@@ -166,11 +166,6 @@ export function admissionOf(
   const key = principal.kind === 'key' ? principal : undefined;
   const caller = { account, clientId: clientIdOf(principal), isTest: key?.mode === 'test' };
   return new SendAdmission(caller, key?.templates, granted.has('messages:send-content'));
-}
-
-function clientIdOf(principal: Principal): ClientId {
-  if (principal.kind === 'token') return principal.clientId;
-  return (principal.kind === 'key' ? principal.keyId : 'console') as ClientId;
 }
 
 /** The contract has no 403, so a missing permission is a 401 that says so (RFC 6750 section 3.1). */
